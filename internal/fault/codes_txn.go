@@ -9,15 +9,18 @@ var (
 		"DynamoDB cancelled the transaction because a condition did not hold; nothing was written.",
 		"Read the typed errors inside: each failed part explains its own condition.", RetryNever}
 	TxnAmbiguous = Code{"DFN-1203", "txn.ErrAmbiguous",
-		"The answer was lost and the retries could not find out whether the transaction was applied.",
+		"The answer was lost and no later attempt could prove whether the transaction was applied.",
 		"Repeat the same command with the same business key: its durable records tell the truth.", RetrySafe}
 	TxnContention = Code{"DFN-1204", "txn.ErrContention",
 		"Other requests kept these items busy, or the table throttled, until the retry budget was spent; nothing was written.",
 		"Repeat later; if it persists, look for a hot key.", RetrySafe}
 	TxnRefused = Code{"DFN-1205", "txn.ErrRefused",
-		"DynamoDB refused the request as such: validation, access, missing table; nothing was written.",
+		"DynamoDB, or the client in front of it, refused the request as such: validation, access, a missing table; nothing was written.",
 		"Read the AWS error inside and fix the request, the table or the policy.", RetryNever}
+	TxnNotSent = Code{"DFN-1206", "txn.ErrNotSent",
+		"The caller's context had ended before anything was sent; nothing was written.",
+		"Repeat with a live context.", RetrySafe}
 )
 
 // Txn lists the codes of package txn.
-var Txn = []Code{TxnInvalid, TxnCanceled, TxnAmbiguous, TxnContention, TxnRefused}
+var Txn = []Code{TxnInvalid, TxnCanceled, TxnAmbiguous, TxnContention, TxnRefused, TxnNotSent}

@@ -1,0 +1,13 @@
+package fault
+
+import (
+	"cmp"
+	"slices"
+)
+
+// All returns the codes of every package, ordered by their identifiers. docs/errors.md is generated from it.
+func All() []Code {
+	all := slices.Concat(Keys, Shardmap, Money, Txn, Idempotency, SentinelCodes, Outbox)
+	slices.SortFunc(all, func(a, b Code) int { return cmp.Compare(a.ID, b.ID) })
+	return all
+}

@@ -1,0 +1,121 @@
+package txn
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"math/big"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/cenkalti/backoff/v4"
+)
+
+// Client is the one call that Commit makes. *dynamodb.Client satisfies it.
+type Client interface {
+	TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, opts ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error)
+}
+
+// Config sets how a [Committer] works. The zero value is ready for production.
+type Config struct {
+	// MaxAttempts limits the requests of one Commit. Default: 8.
+	MaxAttempts int
+	// MaxElapsed limits the time after which no further attempt starts. Default: 30 seconds. It must stay far below the
+	// ten minutes for which DynamoDB remembers a request token.
+	MaxElapsed time.Duration
+	// BaseDelay and MaxDelay bound the wait between attempts: the n-th wait is drawn evenly from zero to
+	// BaseDelay doubled n times, at most MaxDelay; after throttling from eight times as much. Defaults: 25 ms and 2 s.
+	BaseDelay, MaxDelay time.Duration
+
+	// NewMark makes the mark of a Commit: unique, 1 to 36 bytes of ASCII. Default: 128 random bits.
+	NewMark func() string
+	// Jitter draws a wait evenly from zero to limit. Default: a cryptographic source.
+	Jitter func(limit time.Duration) time.Duration
+	// Now tells the time for MaxElapsed and observations. Default: time.Now.
+	Now func() time.Time
+	// NewTimer makes the timer of one Commit's waits. Default: the system's.
+	NewTimer func() backoff.Timer
+	// Observer, if set, is told of every Commit when it ends.
+	Observer Observer
+}
+
+func (c Config) withDefaults() Config {
+	if c.MaxAttempts <= 0 {
+		c.MaxAttempts = 8
+	}
+	if c.MaxElapsed <= 0 {
+		c.MaxElapsed = 30 * time.Second
+	}
+	if c.BaseDelay <= 0 {
+		c.BaseDelay = 25 * time.Millisecond
+	}
+	if c.MaxDelay <= 0 {
+		c.MaxDelay = 2 * time.Second
+	}
+	if c.NewMark == nil {
+		c.NewMark = randomMark
+	}
+	if c.Jitter == nil {
+		c.Jitter = randomWait
+	}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if c.NewTimer == nil {
+		c.NewTimer = func() backoff.Timer { return nil } // backoff takes nil for the system's timer
+	}
+	return c
+}
+
+// Committer commits transactions. It is safe for concurrent use.
+type Committer struct {
+	client Client
+	config Config
+}
+
+// New returns a Committer.
+func New(client Client, config Config) *Committer {
+	return &Committer{client: client, config: config.withDefaults()}
+}
+
+// Commit commits parts through a Committer with the default [Config]. See [Committer.Commit].
+func Commit(ctx context.Context, client Client, parts ...Part) (Receipt, error) {
+	return New(client, Config{}).Commit(ctx, parts...)
+}
+
+// Commit writes all parts in one TransactWriteItems, or none of them.
+//
+// It returns nil once the transaction is proved to be applied, also when the proof is the transaction's own mark found
+// by a later attempt. Otherwise the error is, in this order of precedence, an [InvalidError] or [ErrNotSent] (nothing
+// was sent), a [RefusedError], a [CanceledError] (a condition did not hold), a [ContentionError] (busy or throttled
+// until the budget was spent; nothing was written), or an [AmbiguousError] (repeat the command).
+//
+// Cost: for every item 2 write units for each KiB begun, and the ordinary units of the index entries that change. The
+// receipt has what DynamoDB reported. Cancelled attempts cost about the same and report nothing.
+func (c *Committer) Commit(ctx context.Context, parts ...Part) (Receipt, error) {
+	run := &run{committer: c, parts: parts, mark: c.config.NewMark()}
+	started := c.config.Now()
+	receipt, err := run.commit(ctx)
+	if c.config.Observer != nil {
+		c.config.Observer(ctx, observe(run, receipt, err, c.config.Now().Sub(started)))
+	}
+	return receipt, err
+}
+
+// randomMark draws 128 bits. crypto/rand does not fail: since Go 1.24 it ends the program instead.
+func randomMark() string {
+	var b [16]byte
+	rand.Read(b[:])
+	return base64.RawURLEncoding.EncodeToString(b[:])
+}
+
+func randomWait(limit time.Duration) time.Duration {
+	if limit <= 0 {
+		return 0
+	}
+	n, err := rand.Int(rand.Reader, big.NewInt(int64(limit)))
+	if err != nil {
+		return limit
+	}
+	return time.Duration(n.Int64())
+}

@@ -1,0 +1,152 @@
+package txn
+
+import (
+	"errors"
+	"net/http"
+
+	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/smithy-go"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
+)
+
+// outcome is what one attempt tells about the transaction.
+type outcome uint8
+
+const (
+	applied  outcome = iota // proved by the transaction's own mark
+	busy                    // this attempt wrote nothing; another may succeed
+	unknown                 // no answer: it may have been applied, or may still be
+	badToken                // the token was seen before with something else; the mark must decide
+	canceled                // a condition did not hold
+	refused                 // the request as such cannot succeed
+)
+
+type verdict struct {
+	outcome   outcome
+	throttled bool
+	err       error
+}
+
+// DynamoDB's words for why one write of a transaction was not applied.
+const (
+	reasonNone      = "None"
+	conditionFailed = "ConditionalCheckFailed"
+)
+
+// refusals are the reasons that no repeat can cure. Every other reason is a conflict or throttling.
+var refusals = map[string]bool{"ValidationError": true, "ItemCollectionSizeLimitExceeded": true, "AccessDenied": true}
+
+// throttles are the codes and reasons that ask for a longer wait. Nothing was written.
+var throttles = map[string]bool{
+	"ThrottlingException": true, "ProvisionedThroughputExceededException": true, "RequestLimitExceeded": true,
+	"ThrottlingError": true, "ProvisionedThroughputExceeded": true, "TooManyRequestsException": true,
+}
+
+// conflicts are the codes of whole requests that met another request on the same items. Nothing was written.
+var conflicts = map[string]bool{"TransactionConflictException": true, "ReplicatedWriteConflictException": true}
+
+// judge decides what one failed attempt means. Whoever is not sure says unknown.
+func (r *run) judge(err error) verdict {
+	var cancellation *types.TransactionCanceledException
+	if errors.As(err, &cancellation) {
+		return r.judgeReasons(cancellation, err)
+	}
+	if neverSent(err) {
+		return verdict{outcome: refused, err: &RefusedError{Parts: labels(r.parts), Err: err}}
+	}
+	var answer smithy.APIError
+	if !errors.As(err, &answer) || serverFault(err, answer) {
+		return verdict{outcome: unknown, err: err}
+	}
+	code := answer.ErrorCode()
+	switch {
+	case throttles[code] || conflicts[code]:
+		return verdict{outcome: busy, throttled: throttles[code], err: &ContentionError{Parts: labels(r.parts), Err: err}}
+	case code == "TransactionInProgressException":
+		return verdict{outcome: unknown, err: err}
+	case code == "IdempotentParameterMismatchException":
+		return verdict{outcome: badToken, err: err}
+	default:
+		return verdict{outcome: refused, err: &RefusedError{Parts: labels(r.parts), Err: err}}
+	}
+}
+
+// neverSent recognises the errors of a request that did not leave the client.
+func neverSent(err error) bool {
+	var serialization *smithy.SerializationError
+	var params smithy.InvalidParamsError
+	var signing *v4.SigningError
+	return errors.As(err, &serialization) || errors.As(err, &params) || errors.As(err, &signing)
+}
+
+// serverFault says whether the service itself failed; it may have failed after it committed.
+func serverFault(err error, answer smithy.APIError) bool {
+	var response *smithyhttp.ResponseError
+	if errors.As(err, &response) && response.HTTPStatusCode() >= http.StatusInternalServerError {
+		return true
+	}
+	return answer.ErrorFault() == smithy.FaultServer
+}
+
+// judgeReasons reads a cancellation: one reason for each write, in order. One own mark proves that the whole transaction
+// was applied. Else the worst reason decides: a refusal, then a failed condition, then conflicts and throttling.
+func (r *run) judgeReasons(cancellation *types.TransactionCanceledException, err error) verdict {
+	if len(cancellation.CancellationReasons) != len(r.steps) {
+		return verdict{outcome: refused, err: &RefusedError{Parts: labels(r.parts), Err: err}}
+	}
+	all := &CanceledError{Err: err}
+	var refusing, contending []string
+	conditions, throttled := 0, false
+	for i, reason := range cancellation.CancellationReasons {
+		s := &r.steps[i]
+		code := text(reason.Code)
+		if code == "" || code == reasonNone {
+			continue
+		}
+		if carries(reason.Item, r.mark) {
+			return verdict{outcome: applied}
+		}
+		said := Reason{Part: s.part, Action: s.Action, Key: s.key, Code: code, rival: reason.Item != nil}
+		switch {
+		case code == conditionFailed:
+			conditions++
+			said.Err = s.explain(reason.Item)
+		case refusals[code]:
+			refusing = append(refusing, s.part)
+			said.Err = &RefusedError{Parts: []string{s.part}, Err: errors.New(code + ": " + text(reason.Message))}
+		default:
+			contending = append(contending, s.part)
+			throttled = throttled || throttles[code]
+			said.Err = &ContentionError{Parts: []string{s.part}, Err: errors.New(code)}
+		}
+		all.add(said)
+	}
+	switch {
+	case len(refusing) > 0:
+		return verdict{outcome: refused, err: &RefusedError{Parts: refusing, Err: err}}
+	case conditions > 0:
+		return verdict{outcome: canceled, err: all}
+	default:
+		return verdict{outcome: busy, throttled: throttled, err: &ContentionError{Parts: contending, Err: err}}
+	}
+}
+
+// explain gives the failed condition to the part that owns it.
+func (s *step) explain(old Item) error {
+	if s.Explain != nil {
+		if err := s.Explain(old); err != nil {
+			return err
+		}
+	}
+	return &ConditionError{Part: s.part, Action: s.Action, Key: s.key, Old: old}
+}
+
+// add keeps a reason, and the first one that settles the whole transaction.
+func (e *CanceledError) add(reason Reason) {
+	e.Reasons = append(e.Reasons, reason)
+	var settler Settler
+	if e.settled == nil && errors.As(reason.Err, &settler) && settler.SettlesCommit() {
+		e.settled = reason.Err
+	}
+}
