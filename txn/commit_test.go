@@ -34,6 +34,15 @@ func open() []txn.Part {
 	}
 }
 
+// versioned is the same transaction with a fence that is an update: its condition names a version that only rises.
+func versioned() []txn.Part {
+	return []txn.Part{
+		txn.NewPart("move", txn.Write{Action: txn.ActionUpdate, Table: orders, Key: item("req"), Update: "SET version = version + :one",
+			Condition: "version = :seen", Values: txn.Item{":one": n("1"), ":seen": n("7")}, Fence: true}),
+		fenced()[1],
+	}
+}
+
 // TestOutcomeOfEveryAnswer is the transition table of one Commit. Each row: what the parts are, what DynamoDB answers in
 // turn, and the outcome. A script with answers left over, or too few, fails too, so a row also says how often
 // Commit sends.
@@ -89,6 +98,9 @@ func TestOutcomeOfEveryAnswer(t *testing.T) {
 		{"lost, then refused beside an absent fence", fenced(), []answer{lost, cancels(none, reason(failed, rival("acct")))}, txn.OutcomeCanceled},
 		{"lost, then refused beside a busy fence: no proof", fenced(), []answer{lost, cancels(conflict, reason(failed, rival("acct")))}, txn.OutcomeAmbiguous},
 		{"lost, then a fence that shows nothing: no proof", fenced(), []answer{lost, cancels(reason(failed), none)}, txn.OutcomeAmbiguous},
+		{"lost, then an update's fence that failed: a later update may hide our own", versioned(), []answer{lost, cancels(reason(failed, rival("req")), none)}, txn.OutcomeAmbiguous},
+		{"lost, then refused beside an update's fence that holds", versioned(), []answer{lost, cancels(none, reason(failed, rival("acct")))}, txn.OutcomeCanceled},
+		{"lost, then own mark on an update's fence", versioned(), []answer{lost, cancels(reason(failed, mineUpdated("req")), none)}, txn.OutcomeRecovered},
 		{"lost, then access taken away: no proof", fenced(), []answer{lost, code("AccessDeniedException")}, txn.OutcomeAmbiguous},
 		{"lost, then busy until the budget is spent: no proof", fenced(), append([]answer{lost}, busy[1:]...), txn.OutcomeAmbiguous},
 		{"lost every time", fenced(), slices.Repeat([]answer{lost}, 8), txn.OutcomeAmbiguous},
@@ -150,13 +162,13 @@ func TestCommitLeavesTheCallersMapsAlone(t *testing.T) {
 }
 
 func TestUpdatesAreMarkedWhateverTheirClauses(t *testing.T) {
-	n := func(name string) expression.NameBuilder { return expression.Name(name) }
+	nm := func(name string) expression.NameBuilder { return expression.Name(name) }
 	v := expression.Value
 	for name, update := range map[string]expression.UpdateBuilder{
-		"set":    expression.Set(n("set"), v(1)),
-		"add":    expression.Add(n("n"), v(1)),
-		"remove": expression.Remove(n("r")),
-		"all":    expression.Set(n("a"), v(1)).Add(n("n"), v(1)).Remove(n("r")).Delete(n("d"), v(&types.AttributeValueMemberSS{Value: []string{"x"}})),
+		"set":    expression.Set(nm("set"), v(1)),
+		"add":    expression.Add(nm("n"), v(1)),
+		"remove": expression.Remove(nm("r")),
+		"all":    expression.Set(nm("a"), v(1)).Add(nm("n"), v(1)).Remove(nm("r")).Delete(nm("d"), v(&types.AttributeValueMemberSS{Value: []string{"x"}})),
 	} {
 		_, err, client, _ := commit(t, []txn.Part{txn.Update(orders, item("a"), update)}, ok)
 		if err != nil {

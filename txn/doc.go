@@ -39,8 +39,8 @@
 //
 // # Fences
 //
-// After a lost answer a transaction is sent again only if it holds a fence: a Put with [IfAbsent] whose record is never deleted.
-// A second copy then fails its condition, whenever it arrives. Without a fence a repeat could apply twice, so Commit returns an
+// After a lost answer a transaction is sent again only if it holds a fence: a Put with [IfAbsent] whose record is never deleted, or a
+// write on condition of a version that only rises. A second copy then fails its condition, whenever it arrives. Without a fence a repeat could apply twice, so Commit returns an
 // [AmbiguousError] at once. Every primitive that creates a record brings a fence.
 //
 // A refusal that follows a lost answer is reported as a [CanceledError] only where a fence proves that the lost copy was not applied. If the

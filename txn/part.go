@@ -92,9 +92,10 @@ type Write struct {
 	// Names and Values are the substitutions of both expressions.
 	Names  map[string]string
 	Values map[string]types.AttributeValue
-	// Fence marks a Put whose condition can never hold again once it was applied, because the record is created
-	// only if absent and never deleted. A transaction with a fence may be sent again after its answer was lost: the
-	// second copy cannot have a second effect. See the package documentation.
+	// Fence says that the condition can never hold again once this write was applied: the record is created only if
+	// absent and never deleted, or the condition names a version that only rises. A transaction with a fence may be sent
+	// again after its answer was lost: the second copy cannot have a second effect. A Put with a fence also promises that
+	// no other Put ever replaces the record. See the package documentation.
 	Fence bool
 	// Explain turns this write's failed condition into a typed error. It gets the stored item, nil if there is none,
 	// and must not keep or change it. Without Explain the reason is a [ConditionError].

@@ -110,8 +110,9 @@ func (r *run) ended(ctx context.Context, last error) error {
 }
 
 // provedNotApplied says whether a cancellation proves that no attempt was applied up to then, although one got no
-// answer. Only a fence can: it holds for as long as the record is absent and, once the record is there, shows
-// whose it is. Everything else may have changed because of this very transaction.
+// answer. Only a fence can. Its condition still holds: not applied, though a copy may be on its way. Its condition
+// failed against a record that somebody else put: never applied. (An update's mark proves no such thing, a later update
+// replaces it.) Everything else may have changed because of this very transaction.
 func (r *run) provedNotApplied(err error) bool {
 	canceled, ok := err.(*CanceledError)
 	if !ok {
@@ -128,9 +129,9 @@ func (r *run) provedNotApplied(err error) bool {
 		}
 		reason, spoke := failed[r.steps[i].key]
 		switch {
-		case !spoke: // the record is absent: not applied when judged, but a copy may still be on its way
+		case !spoke:
 			proved, canceled.Unsettled = true, true
-		case reason.Code == conditionFailed && reason.rival: // somebody else's record: never applied
+		case reason.Code == conditionFailed && reason.rival && reason.Action == ActionPut:
 			canceled.Unsettled = false
 			return true
 		}

@@ -126,6 +126,8 @@ var orders = txn.Table{Name: "Orders"}
 
 func s(text string) types.AttributeValue { return &types.AttributeValueMemberS{Value: text} }
 
+func n(digits string) types.AttributeValue { return &types.AttributeValueMemberN{Value: digits} }
+
 func item(pk string, more ...string) txn.Item {
 	it := txn.Item{"PK": s(pk), "SK": s("META")}
 	for i := 0; i+1 < len(more); i += 2 {
