@@ -1,0 +1,110 @@
+package house
+
+import (
+	"go/ast"
+	"go/token"
+	"maps"
+	"path"
+	"slices"
+	"strconv"
+	"testing"
+)
+
+// ambient lists what reads the clock or chance of the process. Code takes both as arguments, so that a test can choose
+// them and one seed is one history. For each package: the names that are meant, or, if exempt, all names but these.
+var ambient = map[string]struct {
+	names  []string
+	exempt bool
+}{
+	"time":         {names: []string{"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTicker", "NewTimer"}},
+	"math/rand":    {names: []string{"New", "NewSource", "NewZipf", "Rand", "Source", "Source64", "Zipf"}, exempt: true},
+	"math/rand/v2": {names: []string{"New", "NewPCG", "NewChaCha8", "NewZipf", "Rand", "Source", "PCG", "ChaCha8", "Zipf"}, exempt: true},
+	"crypto/rand":  {exempt: true},
+}
+
+// ambientAllowed names the files that may, each with its reason.
+var ambientAllowed = map[string]string{}
+
+// checkAmbient returns every use of the process's own clock or chance.
+func checkAmbient(fset *token.FileSet, f file) []string {
+	if !f.isGo() {
+		return nil
+	}
+	packages := map[string]string{} // local name -> import path
+	for _, spec := range f.ast.Imports {
+		importPath, _ := strconv.Unquote(spec.Path.Value)
+		if _, ok := ambient[importPath]; !ok {
+			continue
+		}
+		name := path.Base(importPath)
+		if importPath == "math/rand/v2" {
+			name = "rand"
+		}
+		if spec.Name != nil {
+			name = spec.Name.Name
+		}
+		packages[name] = importPath
+	}
+	var findings []string
+	ast.Inspect(f.ast, func(node ast.Node) bool {
+		selector, ok := node.(*ast.SelectorExpr)
+		if !ok {
+			return true
+		}
+		from, ok := selector.X.(*ast.Ident)
+		if !ok {
+			return true
+		}
+		importPath, ok := packages[from.Name]
+		if !ok || slices.Contains(ambient[importPath].names, selector.Sel.Name) == ambient[importPath].exempt {
+			return true
+		}
+		findings = append(findings, sprintf("%s:%d: %s.%s is the process's own clock or chance: take it as an argument or from a Config, "+
+			"or name the file with a reason in ambientAllowed of internal/house/ambient_test.go",
+			f.path, fset.Position(selector.Pos()).Line, importPath, selector.Sel.Name))
+		return true
+	})
+	return findings
+}
+
+func TestClockAndChanceAreInjected(t *testing.T) {
+	tr := checkout(t)
+	allowed := maps.Clone(ambientAllowed)
+	for _, f := range tr.files {
+		findings := checkAmbient(tr.fset, f)
+		if _, ok := allowed[f.path]; ok && len(findings) > 0 {
+			delete(allowed, f.path)
+			continue
+		}
+		report(t, findings)
+	}
+	for name := range allowed {
+		t.Errorf("%s needs no place in ambientAllowed any more: take it out", name)
+	}
+	for name, reason := range ambientAllowed {
+		if reason == "" {
+			t.Errorf("%s is allowed without a reason", name)
+		}
+	}
+}
+
+func TestAmbientCheckFindsClocksAndChance(t *testing.T) {
+	fset, f := goFile(t, "p/p.go", `package p
+
+import (
+	"math/rand/v2"
+	secret "crypto/rand"
+	"time"
+)
+
+var now = time.Now // a value is a use, too
+
+func f(d time.Duration) {
+	time.Sleep(d)
+	rand.New(rand.NewPCG(1, 2)).IntN(6)
+	rand.IntN(6)
+	secret.Text()
+}
+`)
+	mustFind(t, checkAmbient(fset, f), "p/p.go:9: time.Now", "p/p.go:12: time.Sleep", "p/p.go:14: math/rand/v2.IntN", "p/p.go:15: crypto/rand.Text")
+}

@@ -1,0 +1,148 @@
+package house
+
+import (
+	"encoding/json"
+	"go/version"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const sdk = "github.com/aws/aws-sdk-go-v2"
+
+// What the parts of the client bring along. An entry allows an import path and everything below it.
+var (
+	errorsOnly = []string{modulePath + "/internal/fault"}
+	values     = []string{modulePath + "/internal/fault", sdk + "/service/dynamodb/types", sdk + "/service/dynamodb/schemas",
+		"github.com/aws/smithy-go"}
+	client = []string{modulePath, sdk + "/aws", sdk + "/internal", sdk + "/service/dynamodb", sdk + "/service/internal",
+		"github.com/aws/smithy-go"}
+	expression = []string{sdk + "/feature/dynamodb/expression", sdk + "/feature/dynamodb/attributevalue",
+		sdk + "/service/dynamodbstreams/types", sdk + "/service/dynamodbstreams/schemas"}
+	decimal   = []string{"github.com/shopspring/decimal"}
+	backoff   = []string{"github.com/cenkalti/backoff/v4"}
+	primitive = slices.Concat(client, expression, decimal, backoff)
+)
+
+// links says what importing a package may link besides the standard library: an importer pays for the client that it
+// has anyway, and for nothing that only the tests or the simulator need.
+var links = map[string][]string{
+	"internal/fault": {},
+	"internal/keys":  values,
+	"shardmap":       errorsOnly,
+	"capacity":       values,
+	"money":          slices.Concat(values, decimal),
+	"txn":            primitive,
+	"idempotency":    primitive,
+	"sentinel":       primitive,
+	"outbox":         primitive,
+	"dynamosim":      slices.Concat(client, []string{"github.com/tidwall/btree"}),
+}
+
+// neverLinked are packages of this module that must not reach a user's program through a primitive.
+var neverLinked = []string{"dynamosim", "invariant", "examples", "internal/house"}
+
+// checkLinks returns every dependency of the packages that the table does not allow. isStandard tells the standard
+// library apart.
+func checkLinks(links map[string][]string, packages []listed, isStandard func(path string) bool) []string {
+	byName := map[string]listed{}
+	for _, p := range packages {
+		byName[rel(p.ImportPath)] = p
+	}
+	var findings []string
+	for _, name := range slices.Sorted(maps.Keys(links)) {
+		for _, dep := range byName[name].Deps {
+			if isStandard(dep) || within(dep, modulePath+"/"+name) {
+				continue
+			}
+			inHouse := rel(dep) != "" && slices.ContainsFunc(neverLinked, func(banned string) bool { return within(rel(dep), banned) })
+			if inHouse || !slices.ContainsFunc(links[name], func(allowed string) bool { return within(dep, allowed) }) {
+				findings = append(findings, sprintf("importing %s links %s; the table links in internal/house/links_test.go does not allow it",
+					name, dep))
+			}
+		}
+	}
+	return findings
+}
+
+// within reports whether path is dir or lies below it.
+func within(path, dir string) bool { return path == dir || strings.HasPrefix(path, dir+"/") }
+
+func TestImportingAPackageLinksOnlyWhatItNeeds(t *testing.T) {
+	tr := checkout(t)
+	report(t, checkLinks(links, tr.packages, func(path string) bool { return tr.deps[path].Standard }))
+}
+
+func TestEveryPublicPackageSaysWhatItLinks(t *testing.T) {
+	for _, p := range checkout(t).packages {
+		name := rel(p.ImportPath)
+		entry, _ := home(floors, name)
+		if floors[entry] < 1 || floors[entry] > 3 || name != entry {
+			continue // the ground, programs, and the inner packages of another
+		}
+		if _, ok := links[name]; !ok {
+			t.Errorf("package %s is missing in the table links in internal/house/links_test.go: say what its importers pay for", name)
+		}
+	}
+}
+
+func TestLinksCheckFindsHeavyImports(t *testing.T) {
+	packages := []listed{
+		{ImportPath: modulePath + "/money", Deps: []string{"fmt", "github.com/shopspring/decimal", sdk + "/service/dynamodb/types", sdk + "/service/dynamodb"}},
+		{ImportPath: modulePath + "/outbox", Deps: []string{modulePath + "/txn", modulePath + "/dynamosim/internal/engine", sdk + "/config", "pgregory.net/rapid"}},
+	}
+	standard := func(path string) bool { return path == "fmt" }
+	mustFind(t, checkLinks(links, packages, standard),
+		"importing money links "+sdk+"/service/dynamodb;",
+		"importing outbox links "+modulePath+"/dynamosim/internal/engine;",
+		"importing outbox links "+sdk+"/config;",
+		"importing outbox links pgregory.net/rapid;")
+}
+
+const goLine = "1.25"
+
+// goMod is the part of `go mod edit -json` that the checks use.
+type goMod struct{ Go, Toolchain string }
+
+// checkGoLine returns what would force a newer Go on an importer: the module's own line, or a dependency's.
+func checkGoLine(mod goMod, dependencies map[string]string) []string {
+	var findings []string
+	if mod.Go != goLine {
+		findings = append(findings, sprintf("go.mod says go %s; it stays at go %s so that importers one release behind can use the module", mod.Go, goLine))
+	}
+	if mod.Toolchain != "" {
+		findings = append(findings, sprintf("go.mod has the line toolchain %s; it would be forced on nobody but asked of everybody, take it out", mod.Toolchain))
+	}
+	for _, path := range slices.Sorted(maps.Keys(dependencies)) {
+		if line := dependencies[path]; line != "" && version.Compare("go"+line, "go"+goLine) > 0 {
+			findings = append(findings, sprintf("%s asks for go %s, which would raise go %s for every importer; take an older version of it", path, line, goLine))
+		}
+	}
+	return findings
+}
+
+func TestGoLineStays(t *testing.T) {
+	tr := checkout(t)
+	out, err := tr.goCommand("mod", "edit", "-json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var mod goMod
+	if err := json.Unmarshal(out, &mod); err != nil {
+		t.Fatal(err)
+	}
+	dependencies := map[string]string{}
+	for _, p := range tr.deps {
+		if p.Module != nil && p.Module.Path != modulePath {
+			dependencies[p.Module.Path] = p.Module.GoVersion
+		}
+	}
+	report(t, checkGoLine(mod, dependencies))
+}
+
+func TestGoLineCheckFindsNewerLines(t *testing.T) {
+	mustFind(t, checkGoLine(goMod{Go: "1.25"}, map[string]string{"a": "1.25", "b": "1.13", "c": ""}))
+	mustFind(t, checkGoLine(goMod{Go: "1.26", Toolchain: "go1.26.1"}, map[string]string{"a": "1.25.0", "b": "1.26"}),
+		"go.mod says go 1.26", "toolchain go1.26.1", "a asks for go 1.25.0", "b asks for go 1.26")
+}
