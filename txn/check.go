@@ -13,7 +13,7 @@ const (
 	// MaxItems is how many writes one transaction may have.
 	MaxItems = 100
 	// MaxBytes is how large all its items may be together.
-	MaxBytes = 4 << 20
+	MaxBytes = capacity.MaxTransactionBytes
 )
 
 // ItemKey names one item. As text it is table, partition key and sort key, for people.
