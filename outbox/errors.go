@@ -1,0 +1,97 @@
+package outbox
+
+import (
+	"errors"
+
+	"github.com/dynafin/dynafin/internal/fault"
+	"github.com/dynafin/dynafin/internal/keys"
+)
+
+// The kinds of failure. Compare with errors.Is; the types below carry the facts.
+var (
+	// ErrInvalid: an event, a request or the configuration broke a rule that is checked before anything is sent. See
+	// [InvalidError].
+	ErrInvalid error = fault.New(fault.OutboxInvalid, "outbox: invalid event, request or configuration")
+	// ErrDuplicate: the event's ID is stored already. See [DuplicateError].
+	ErrDuplicate error = fault.New(fault.OutboxDuplicate, "outbox: duplicate event ID")
+	// ErrNotFound: no event has this ID. See [NotFoundError].
+	ErrNotFound error = fault.New(fault.OutboxNotFound, "outbox: event not found")
+	// ErrCorrupt: a stored event cannot be read.
+	ErrCorrupt error = errCorrupt
+	// ErrRead: reading events failed. The AWS error is inside.
+	ErrRead error = errRead
+
+	errCorrupt = fault.New(fault.OutboxCorrupt, "outbox: unreadable event")
+	errRead    = fault.New(fault.OutboxRead, "outbox: read failed")
+)
+
+// InvalidError says which field breaks which rule. Nothing was sent.
+type InvalidError struct {
+	// EventID is the ID of the event, if it is an event that is wrong.
+	EventID string
+	// Field is the field of [Event], [Config] or the call.
+	Field string
+	// Reason says what is wrong with it.
+	Reason string
+	// Err is the reason inside, if there is one.
+	Err error
+}
+
+func (e *InvalidError) Error() string {
+	if e.EventID == "" {
+		return fault.OutboxInvalid.Text("outbox: %s %s", e.Field, e.Reason)
+	}
+	return fault.OutboxInvalid.Text("outbox: event %q: %s %s", e.EventID, e.Field, e.Reason)
+}
+
+// Unwrap returns ErrInvalid and the reason inside.
+func (e *InvalidError) Unwrap() []error {
+	if e.Err == nil {
+		return []error{ErrInvalid}
+	}
+	return []error{ErrInvalid, e.Err}
+}
+
+// keyReason is what the key grammar has against a component.
+func keyReason(err error) string {
+	var component *keys.Error
+	if errors.As(err, &component) {
+		return string(component.Reason)
+	}
+	return err.Error()
+}
+
+// DuplicateError says that an event with this ID is stored already. It comes from the record that the write met,
+// without another read.
+type DuplicateError struct {
+	EventID string
+	// Same says that the stored event has the same content; due time and trace may differ.
+	Same bool
+}
+
+func (e *DuplicateError) Error() string {
+	content := "other content"
+	if e.Same {
+		content = "the same content"
+	}
+	return fault.OutboxDuplicate.Text("outbox: create event %q: it is stored already, with %s", e.EventID, content)
+}
+
+// Unwrap returns ErrDuplicate.
+func (e *DuplicateError) Unwrap() error { return ErrDuplicate }
+
+// NotFoundError says that no event with this ID is stored.
+type NotFoundError struct {
+	EventID string
+}
+
+func (e *NotFoundError) Error() string {
+	return fault.OutboxNotFound.Text("outbox: event %q: not stored", e.EventID)
+}
+
+// Unwrap returns ErrNotFound.
+func (e *NotFoundError) Unwrap() error { return ErrNotFound }
+
+func corrupt(eventID, attr string) error {
+	return errCorrupt.Wrap(nil, "outbox: event %q: attribute %q of its record is not what format %s has there", eventID, attr, recordFormat)
+}

@@ -1,0 +1,105 @@
+package outbox
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"strconv"
+	"time"
+	"unicode/utf8"
+)
+
+// Event is one business fact in the envelope that consumers get. A repeated command must build the same event again:
+// take its fields from the command and the state it led to, not from the clock or from chance.
+type Event struct {
+	// ID identifies the fact, wherever it is sent and however often. Required; [Event.StableID] derives one.
+	ID string
+	// Tenant is whose fact it is. Required.
+	Tenant string
+	// AggregateType, AggregateID and AggregateVersion say what changed, and to which version, from 1. Required.
+	AggregateType    string
+	AggregateID      string
+	AggregateVersion int64
+	// Type names the fact, for example "OrderAccepted", and SchemaVersion the form of its payload, from 1. Required.
+	Type          string
+	SchemaVersion int
+	// OccurredAt is when the fact became true. Required; stored in UTC with nanoseconds.
+	OccurredAt time.Time
+	// Due is the time before which the event must not be published, and its place in the queue. Default: OccurredAt.
+	Due time.Time
+	// CausationID identifies the command or event that caused this one. Optional.
+	CausationID string
+	// TraceID connects the event with the traces of the request that created it. Optional. It is not content: a
+	// repeated request has another one.
+	TraceID string
+	// Payload is the message by the consumers' contract: JSON or any other bytes, stored as they are. May be empty.
+	Payload []byte
+}
+
+// StableID returns an ID that follows from the fact alone: 32 hexadecimal digits of a SHA-256 over Tenant, AggregateType,
+// AggregateID, AggregateVersion and Type. Whoever derives it for the same fact, today or in a retry, gets the same. It
+// fits aggregates that have at most one event of a type in each version.
+func (e Event) StableID() string {
+	digest := digestOf("dynafin outbox event ID 1", e.Tenant, e.AggregateType, e.AggregateID,
+		strconv.FormatInt(e.AggregateVersion, 10), e.Type)
+	return hex.EncodeToString(digest[:16])
+}
+
+// digest identifies the content of an event: everything but its due time and its trace.
+func (e Event) digest() [sha256.Size]byte {
+	return digestOf("dynafin outbox event 1", e.ID, e.Tenant, e.AggregateType, e.AggregateID,
+		strconv.FormatInt(e.AggregateVersion, 10), e.Type, strconv.Itoa(e.SchemaVersion),
+		e.OccurredAt.UTC().Format(time.RFC3339Nano), e.CausationID, string(e.Payload))
+}
+
+// digestOf hashes fields with their lengths, so that no two lists of fields are one text.
+func digestOf(domain string, fields ...string) [sha256.Size]byte {
+	var buf []byte
+	for _, field := range append([]string{domain}, fields...) {
+		buf = binary.BigEndian.AppendUint64(buf, uint64(len(field)))
+		buf = append(buf, field...)
+	}
+	return sha256.Sum256(buf)
+}
+
+// due is when the event may be published.
+func (e Event) due() time.Time {
+	if e.Due.IsZero() {
+		return e.OccurredAt
+	}
+	return e.Due
+}
+
+// validate returns everything that is wrong with the event, one InvalidError for each field.
+func (e Event) validate() error {
+	var all []error
+	bad := func(field, reason string) {
+		all = append(all, &InvalidError{EventID: e.ID, Field: field, Reason: reason})
+	}
+	for _, field := range []struct {
+		name, text string
+		required   bool
+	}{
+		{"ID", e.ID, true}, {"Tenant", e.Tenant, true}, {"AggregateType", e.AggregateType, true},
+		{"AggregateID", e.AggregateID, true}, {"Type", e.Type, true},
+		{"CausationID", e.CausationID, false}, {"TraceID", e.TraceID, false},
+	} {
+		switch {
+		case field.required && field.text == "":
+			bad(field.name, "is empty")
+		case !utf8.ValidString(field.text):
+			bad(field.name, "is not valid UTF-8")
+		}
+	}
+	if e.AggregateVersion < 1 {
+		bad("AggregateVersion", "is below 1")
+	}
+	if e.SchemaVersion < 1 {
+		bad("SchemaVersion", "is below 1")
+	}
+	if e.OccurredAt.IsZero() {
+		bad("OccurredAt", "is missing")
+	}
+	return errors.Join(all...)
+}
