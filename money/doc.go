@@ -1,0 +1,60 @@
+// Package money holds exact amounts: what goes in comes out, digit for digit, or there is an error. No operation rounds,
+// wraps or passes through a binary float, and no amount leaves the range that DynamoDB's Number keeps exactly.
+//
+//	usd, err := money.ISO("USD")
+//	price, err := money.Parse("19.99", usd)
+//	total, err := price.MulInt(3)        // 59.97 USD
+//	cents := total.MinorUnits()          // "5997"
+//
+// # Representation
+//
+// An [Amount] is a whole number of minor units and a [Currency]: code, scale and kind. The scale is the number of
+// decimal places, at most 18, and it is always shown: 1.10 USD stays 1.10. An amount has at most 38 digits of minor units:
+//
+//	scale   example              largest amount
+//	0       JPY                  10^38 - 1
+//	2       USD                  10^36 - 0.01
+//	3       KWD                  10^35 - 0.001
+//	8       a coin, registered   10^30 - 10^-8
+//	18      a coin, registered   10^20 - 10^-18
+//
+// Amounts that fit 64 bits take no allocation; larger ones are kept in a shopspring decimal.
+//
+// # Currencies
+//
+// [ISO] resolves the ISO 4217 table, which is generated and dated ([ISOTableDate]). Withdrawn codes take no new amounts
+// but can be read. Codes to which ISO gives no minor unit (XAU, XXX) are not in the table. [Define] makes securities,
+// funds and crypto-assets, and a [Registry] resolves them by code. A quantity is an amount of a security: 1.5 shares are
+// an Amount whose currency is ACME. Two amounts mix only if code, scale and kind are the same; all else is [ErrMismatch].
+//
+// # Text and JSON
+//
+// [Parse] takes digits, a leading minus sign and one point, and nothing else; it refuses a hostile text after 64 bytes,
+// and an exponent before expanding it. A fraction finer than the scale is [ErrInexact]. JSON is the string "19.99 USD",
+// in which the point, not the table, says what the digits are worth. JSON numbers and null are refused.
+//
+// # DynamoDB
+//
+// An Amount field works with the SDK's attributevalue package. It is stored as a map, 17 bytes for 19.99 USD and at most 36
+// for a code of ISO 4217, besides the attribute's own name:
+//
+//	a  N  the value in major units, 19.99
+//	c  S  the code, USD
+//	s  N  the scale at the time of writing, 2
+//
+// The store trims zeros: 1.10 comes back as 1.1. The stored scale makes it 1.10 again, and keeps meaning that when a
+// later table gives the code another scale: the row is then read at its own scale, mixing it with today's amounts is
+// [ErrMismatch], and [Amount.Rescale] moves it over if that is exact. For an attribute that expressions add to or compare
+// (ADD, available >= :need) use [Amount.Number] and [FromNumber], and keep currency and scale once per record. For
+// integers in minor units use [Amount.MinorUnits] and [ParseMinor].
+//
+// # Errors
+//
+// [Parse], [FromMinor], Add, Sub, MulInt and Cmp return typed errors; Neg, Abs, Equal and the formatting methods cannot
+// fail. Only [MustParse], which is for constants, panics.
+//
+// # Not here
+//
+// Rounding, allocation, conversion between currencies, symbols, grouping and locales. An IsZero amount still has a
+// currency, so do not tag amount fields omitzero or omitempty if zero and absent differ.
+package money
