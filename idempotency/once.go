@@ -1,0 +1,144 @@
+package idempotency
+
+import (
+	"errors"
+	"maps"
+	"time"
+
+	"github.com/dynafin/dynafin/capacity"
+	"github.com/dynafin/dynafin/internal/keys"
+	"github.com/dynafin/dynafin/txn"
+)
+
+// LabelOnce is the label of the parts of [Requests.Once] in errors, observations and cost reports.
+const LabelOnce = "AP08.once"
+
+// markBytes is what txn's mark adds to the record at most: its name and a value of up to 36 bytes.
+const markBytes = len(txn.MarkAttribute) + 36
+
+// Once returns a Part that records the result of a command in the transaction that gives the command its effect
+// (AP08, IDX08): the record is created only if the key has none. The transaction succeeds for one request of a key; for
+// every other one it is cancelled as a whole, without another read, and the error holds, in this order of precedence:
+//
+//   - [*RecordError], [*VersionError]: the stored record cannot be judged;
+//   - [*MismatchError]: the key belongs to another command or another operation;
+//   - [*ReplayedError]: this command was completed before, here is its result (see [Replayed]);
+//   - [*InProgressError], [*RepairRequiredError]: another attempt holds the key.
+//
+// Each of them settles the Commit: reasons of other parts, which then lost against their own earlier selves, are not reported.
+//
+// Key, fingerprint and result are taken at the call; changing the command, the body or the effect afterwards changes nothing.
+// A definite refusal is recorded by committing the part alone, with a result of kind [Rejected].
+//
+// Once sends nothing. What is wrong with the request, the result or the configuration is reported by Commit, before anything
+// is sent: [*InvalidError], [*CommandError], [*TooLargeError].
+//
+// Cost: 2 write units for each KiB begun of the record, 2 at the usual sizes; see the package documentation.
+func (r *Requests) Once(request Request, result Result) txn.Part {
+	write, err := r.once(request, result)
+	if err != nil {
+		return txn.BadPart(LabelOnce, err)
+	}
+	return txn.NewPart(LabelOnce, write)
+}
+
+func (r *Requests) once(request Request, result Result) (txn.Write, error) {
+	id, key, err := r.identify(request)
+	if err != nil {
+		return txn.Write{}, err
+	}
+	if err := result.validate(); err != nil {
+		return txn.Write{}, err
+	}
+	now := r.config.Now().UTC()
+	expiresAt, err := r.config.expiry(now)
+	if err != nil {
+		return txn.Write{}, err
+	}
+	completed := record{
+		state:         stateCompleted,
+		operation:     id.operation,
+		schemaVersion: id.schemaVersion,
+		fingerprint:   id.current(),
+		attempt:       1,
+		owner:         r.config.Owner,
+		result:        result.clone(),
+		createdAt:     now,
+		updatedAt:     now,
+		expiresAt:     expiresAt,
+	}
+	item, err := completed.item()
+	if err != nil {
+		return txn.Write{}, err
+	}
+	maps.Copy(item, key)
+	if size := capacity.ItemSize(item) + markBytes; size > r.config.RecordBytesMax {
+		return txn.Write{}, &TooLargeError{Tenant: id.tenant, Key: id.key, Bytes: size, BytesMax: r.config.RecordBytesMax}
+	}
+	return txn.Write{
+		Action:    txn.ActionPut,
+		Table:     r.config.Table,
+		Item:      item,
+		Condition: "attribute_not_exists(#pk)",
+		Names:     map[string]string{"#pk": r.config.Table.PK},
+		Fence:     true,
+		Explain: func(old txn.Item) error {
+			replayed, err := id.judge(old, r.config.Now())
+			if err != nil {
+				return err
+			}
+			return replayed
+		},
+	}, nil
+}
+
+// identify checks request and configuration and returns what the request covers and the key of its record.
+func (r *Requests) identify(request Request) (*identity, txn.Item, error) {
+	if r.err != nil {
+		return nil, nil, r.err
+	}
+	id, err := request.identify()
+	if err != nil {
+		return nil, nil, err
+	}
+	key, err := keys.Request(id.tenant, id.key)
+	if err != nil {
+		invalid := &InvalidError{Field: "Request", Reason: "does not give a key", Cause: err}
+		var detail *keys.Error
+		if errors.As(err, &detail) {
+			invalid.Reason = "gives no key: the " + detail.Component + " " + string(detail.Reason)
+		}
+		return nil, nil, invalid
+	}
+	return id, r.config.Table.Key(key.PK, key.SK), nil
+}
+
+// judge decides what a stored record means for this request: the result to replay, or why there is none.
+func (id *identity) judge(stored txn.Item, now time.Time) (*ReplayedError, error) {
+	if stored == nil {
+		return nil, &RecordError{Tenant: id.tenant, Key: id.key, Reason: "was not returned with the refusal"}
+	}
+	rec, err := decode(id.tenant, id.key, stored)
+	if err != nil {
+		return nil, err
+	}
+	fingerprint, known := id.fingerprint(rec.fingerprint.version)
+	if !known || fingerprint != rec.fingerprint || id.operation != rec.operation {
+		return nil, &MismatchError{Tenant: id.tenant, Key: id.key,
+			Operation: id.operation, StoredOperation: rec.operation, CreatedAt: rec.createdAt}
+	}
+	switch rec.state {
+	case stateCompleted:
+		return &ReplayedError{Tenant: id.tenant, Key: id.key, Result: rec.result, CreatedAt: rec.createdAt}, nil
+	case stateInProgress:
+		if rec.leaseUntil.IsZero() {
+			break // held by nobody who could end: as good as stuck
+		}
+		return nil, &InProgressError{Tenant: id.tenant, Key: id.key, Owner: rec.owner, Attempt: rec.attempt,
+			LeaseUntil: rec.leaseUntil, RetryAfter: max(0, rec.leaseUntil.Sub(now))}
+	case stateRepair:
+	default:
+		return nil, &VersionError{Tenant: id.tenant, Key: id.key, Attribute: attrState, Found: rec.state}
+	}
+	return nil, &RepairRequiredError{Tenant: id.tenant, Key: id.key, Since: rec.updatedAt}
+}
