@@ -1,0 +1,31 @@
+.PHONY: help test race lint fuzz bench generate ci brokerage
+.DEFAULT_GOAL := help
+
+FUZZTIME ?= 30s
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+test: ## run all tests
+	go test ./...
+
+race: ## run all tests in random order with the race detector
+	go test -race -shuffle=on ./...
+
+lint: ## check formatting, go vet, staticcheck
+	.ci/lint
+
+fuzz: ## run every fuzz target for FUZZTIME (30s)
+	.ci/fuzz $(FUZZTIME)
+
+bench: ## run the benchmarks; compare ratios within one run
+	go test -run '^$$' -bench . -benchmem ./...
+
+generate: ## rewrite the generated files
+	go generate ./...
+
+ci: ## everything that a change must pass
+	.ci/run
+
+brokerage: ## accept the sample day of orders on the embedded engine
+	go run ./examples/brokerage
