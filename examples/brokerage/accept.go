@@ -1,0 +1,167 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/dynafin/dynafin/capacity"
+	"github.com/dynafin/dynafin/idempotency"
+	"github.com/dynafin/dynafin/outbox"
+	"github.com/dynafin/dynafin/sentinel"
+	"github.com/dynafin/dynafin/txn"
+)
+
+// outcome is what became of one line. Every line has exactly one.
+type outcome string
+
+const (
+	accepted   outcome = "accepted"   // order, client order ID, result and event were committed together
+	replayed   outcome = "replayed"   // the request was decided before; the stored result came back, whatever it was
+	mismatched outcome = "mismatched" // the request key belongs to another order
+	nameTaken  outcome = "name taken" // another order has the client order ID; this rejection is stored and replays
+	invalid    outcome = "invalid"    // refused by parse; nothing was sent
+)
+
+// repeatsMax is how often an order is submitted again when nobody can tell whether the last submission was applied.
+const repeatsMax = 5
+
+// service accepts orders, each exactly once.
+type service struct {
+	client    *dynamodb.Client
+	committer *txn.Committer
+	requests  *idempotency.Requests
+	names     *sentinel.Names
+	events    *outbox.Outbox
+	now       func() time.Time
+}
+
+func newService(client *dynamodb.Client, pace txn.Config) *service {
+	return &service{
+		client:    client,
+		committer: txn.New(client, pace),
+		requests:  idempotency.New(idempotency.Config{Table: idempotencyTable, RecordBytesMax: capacity.WriteUnitBytes}),
+		names:     sentinel.New(sentinel.Config{Table: ordersTable}),
+		events:    outbox.New(outbox.Config{Service: "orders", Table: ordersTable}),
+		now:       time.Now,
+	}
+}
+
+// accept decides an order. The submission tells this call apart from every other call for the same order: stored with
+// the result, it shows whether a result that comes back was decided by this very call, whose answer was lost.
+//
+// An error says that the order is undecided; submitting it again, at any time, is safe.
+func (s *service) accept(ctx context.Context, o order, submission string) (decision outcome, receipt txn.Receipt, err error) {
+	for range 1 + repeatsMax {
+		decision, receipt, err = s.submit(ctx, o, submission)
+		if !errors.Is(err, txn.ErrAmbiguous) && !errors.Is(err, txn.ErrContention) {
+			break
+		}
+	}
+	return decision, receipt, err
+}
+
+// submit commits the four records of an accepted order in one transaction, or finds out why it must not.
+func (s *service) submit(ctx context.Context, o order, submission string) (outcome, txn.Receipt, error) {
+	now, request := s.now(), o.request()
+	fingerprint, notPrinted := request.Fingerprint()
+	item, notStored := orderItem(o, now)
+	event, notTold := acceptedEvent(o, now)
+	if err := errors.Join(notPrinted, notStored, notTold); err != nil {
+		return "", txn.Receipt{}, err
+	}
+	receipt, err := s.committer.Commit(ctx,
+		s.requests.Once(request, o.result(accepted, submission)), // AP08: the durable result
+		s.names.Reserve(sentinel.Claim{ // AP17: the client order ID
+			Tenant: o.Tenant, Kind: sentinel.ClientOrder, Name: o.ClientOrderID, Owner: o.id(), Command: fingerprint.String(),
+		}),
+		txn.Put(ordersTable, item, txn.IfAbsent(), txn.Label("AP01.create")), // AP01 to AP03: the order
+		s.events.Create(event), // AP16: the event
+	)
+	if err == nil {
+		return accepted, receipt, nil
+	}
+	if decision, ok := decided(err, submission); ok {
+		return decision, receipt, nil
+	}
+	var taken *sentinel.TakenError
+	switch {
+	case !errors.As(err, &taken):
+		return "", receipt, err
+	case taken.SameCommand: // accepted so long ago that its result has expired; the order itself does not expire
+		return replayed, receipt, nil
+	default:
+		return s.reject(ctx, o, submission)
+	}
+}
+
+// reject makes the refusal durable. From then on every repeat gets it back, even if the name becomes free, and a copy of
+// the first transaction that is still on its way can no longer be applied.
+func (s *service) reject(ctx context.Context, o order, submission string) (outcome, txn.Receipt, error) {
+	receipt, err := s.committer.Commit(ctx, s.requests.Once(o.request(), o.result(nameTaken, submission)))
+	if err == nil {
+		return nameTaken, receipt, nil
+	}
+	if decision, ok := decided(err, submission); ok {
+		return decision, receipt, nil
+	}
+	return "", receipt, err
+}
+
+// decided says whether the request was decided before, and how this line counts then.
+func decided(err error, submission string) (outcome, bool) {
+	var mismatch *idempotency.MismatchError
+	if errors.As(err, &mismatch) {
+		return mismatched, true
+	}
+	earlier, ok := idempotency.Replayed(err)
+	switch {
+	case !ok:
+		return "", false
+	case earlier.Result.Effect["submission"] != submission:
+		return replayed, true
+	case earlier.Result.Kind == idempotency.Rejected:
+		return nameTaken, true
+	default:
+		return accepted, true
+	}
+}
+
+func (o order) request() idempotency.Request {
+	return idempotency.Request{
+		Tenant: o.Tenant, Key: o.RequestKey, Operation: "order.accept", SchemaVersion: 1, Command: o.command(),
+	}
+}
+
+// result is the answer to the client and, as effect, what it refers to.
+func (o order) result(decision outcome, submission string) idempotency.Result {
+	effect := map[string]string{"submission": submission}
+	if decision == nameTaken {
+		return idempotency.Result{
+			Kind: idempotency.Rejected, Code: "NAME_TAKEN",
+			Body: []byte(`{"error":"another order has this client_order_id"}`), Effect: effect,
+		}
+	}
+	effect["orderId"], effect["eventId"] = o.id(), o.eventID()
+	return idempotency.Result{
+		Kind: idempotency.Accepted, Code: "ACCEPTED", Body: fmt.Appendf(nil, `{"order_id":%q}`, o.id()), Effect: effect,
+	}
+}
+
+// ready counts the events that wait for a relay: one keyed query for each shard, never a Scan.
+func (s *service) ready(ctx context.Context) (int, error) {
+	endOfTime := time.Date(9999, time.December, 31, 0, 0, 0, 0, time.UTC)
+	events := 0
+	for shard := range s.events.Shards() {
+		for _, err := range s.events.Ready(ctx, s.client, shard, endOfTime, 0) {
+			if err != nil {
+				return events, err
+			}
+			events++
+		}
+	}
+	return events, nil
+}

@@ -1,0 +1,183 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"sync"
+	"sync/atomic"
+
+	"github.com/dynafin/dynafin/capacity"
+	"github.com/dynafin/dynafin/txn"
+)
+
+// day feeds the lines of a source to workers and counts what becomes of them.
+type day struct {
+	source          source
+	passes, workers int
+	market          market
+	accept          func(ctx context.Context, o order, submission string) (outcome, txn.Receipt, error)
+	runID           string
+	complain        func(err error) // told of every invalid line, in the order of the lines, in the first pass only
+
+	fed   atomic.Int64 // bytes of the source, over all passes
+	mu    sync.Mutex
+	tally tally
+}
+
+// tally is where the day stands. Read is the sum of the outcomes and Unfinished.
+type tally struct {
+	Read       int
+	Outcomes   map[outcome]int
+	Unfinished int // read, and neither decided nor refused when the day had to stop
+
+	// What the accepted orders cost whose receipt came with the answer to the write itself.
+	Measured    int
+	Base, Index capacity.Units
+}
+
+type job struct {
+	order      order
+	line       int
+	submission string
+}
+
+// run works until the source has ended, an order cannot be decided or ctx ends. In all cases the orders that are in
+// work are finished first.
+func (d *day) run(ctx context.Context) error {
+	feeding, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	work := context.WithoutCancel(ctx)
+	jobs := make(chan job)
+	var workers sync.WaitGroup
+	for range d.workers {
+		workers.Go(func() {
+			for j := range jobs {
+				decision, receipt, err := d.accept(work, j.order, j.submission)
+				if err != nil {
+					stop(fmt.Errorf("line %d: undecided, submit it again: %w", j.line, err))
+				}
+				d.count(decision, receipt)
+			}
+		})
+	}
+	var err error
+	for pass := 1; pass <= d.passes && err == nil; pass++ {
+		err = d.feed(feeding, pass, jobs)
+	}
+	close(jobs)
+	workers.Wait()
+	if cause := context.Cause(feeding); cause != nil {
+		return cause
+	}
+	return err
+}
+
+// feed reads the source once.
+func (d *day) feed(ctx context.Context, pass int, jobs chan<- job) error {
+	source, err := d.source.open()
+	if err != nil {
+		return err
+	}
+	defer source.Close()
+	lines := bufio.NewReaderSize(&metered{source, &d.fed}, maxLine+1)
+	for number := 1; ctx.Err() == nil; number++ {
+		line, err := readLine(lines)
+		if err == io.EOF {
+			return nil
+		}
+		var o order
+		if err == nil {
+			o, err = d.market.parse(line)
+		} else if !errors.Is(err, errOverlong) {
+			return fmt.Errorf("line %d: %w", number, err)
+		}
+		if err != nil {
+			d.count(invalid, txn.Receipt{})
+			if pass == 1 {
+				d.complain(fmt.Errorf("line %d: %w", number, err))
+			}
+			continue
+		}
+		select {
+		case jobs <- job{o, number, fmt.Sprintf("%s-%d-%d", d.runID, pass, number)}:
+		case <-ctx.Done(): // the line was read, but nothing was done about it: it does not count
+		}
+	}
+	return nil
+}
+
+var errOverlong = fmt.Errorf("the line has more than %d bytes", maxLine)
+
+// readLine returns the next line without its end. It skips a line that does not fit the reader's buffer, so memory
+// stays bounded whatever comes in.
+func readLine(r *bufio.Reader) ([]byte, error) {
+	line, err := r.ReadSlice('\n')
+	if err == bufio.ErrBufferFull {
+		for err == bufio.ErrBufferFull {
+			_, err = r.ReadSlice('\n')
+		}
+		if err == nil || err == io.EOF {
+			err = errOverlong
+		}
+		return nil, err
+	}
+	if err == io.EOF && len(line) > 0 {
+		err = nil // a last line without its newline
+	}
+	return bytes.TrimSuffix(line, []byte("\n")), err
+}
+
+// count adds one line. An empty decision is an unfinished order.
+func (d *day) count(decision outcome, receipt txn.Receipt) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	t := &d.tally
+	t.Read++
+	if decision == "" {
+		t.Unfinished++
+		return
+	}
+	if t.Outcomes == nil {
+		t.Outcomes = map[outcome]int{}
+	}
+	t.Outcomes[decision]++
+	if decision == accepted && len(receipt.Tables) > 0 {
+		t.Measured++
+		t.Base += receipt.Base()
+		t.Index += receipt.Index()
+	}
+}
+
+// now returns a copy of the tally.
+func (d *day) now() tally {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	t := d.tally
+	t.Outcomes = maps.Clone(t.Outcomes)
+	return t
+}
+
+// percent says how much of the input was fed; -1 if its size is not known.
+func (d *day) percent() int {
+	if d.source.size == 0 {
+		return -1
+	}
+	return int(min(100, d.fed.Load()*100/(d.source.size*int64(d.passes))))
+}
+
+// metered counts the bytes that are read.
+type metered struct {
+	io.Reader
+	total *atomic.Int64
+}
+
+func (m *metered) Read(p []byte) (int, error) {
+	n, err := m.Reader.Read(p)
+	m.total.Add(int64(n))
+	return n, err
+}

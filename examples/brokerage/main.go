@@ -1,0 +1,113 @@
+// Command brokerage accepts a day's orders, each exactly once: the order, its unique client order ID, its durable
+// result and the event for the rest of the firm are committed in one DynamoDB transaction. It runs on the embedded
+// engine unless -endpoint names another.
+package main
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+)
+
+//go:generate go run ./internal/daygen/write testdata/day.jsonl
+
+//go:embed testdata/day.jsonl
+var sampleDay []byte
+
+const usage = `usage: brokerage [flags] [FILE]
+
+Accepts the orders in FILE, one JSON object a line; "-" is standard input; without FILE
+they are a sample day that is built in.
+
+exit code: 0 every line was accounted for, 1 could not run or had to stop, 2 wrong usage
+
+flags:
+`
+
+// The exit codes.
+const (
+	exitDone = iota
+	exitFailed
+	exitUsage
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	context.AfterFunc(ctx, stop) // the first ctrl-C lets the orders in work finish, a second one ends the program
+	os.Exit(run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
+
+// options are the command line.
+type options struct {
+	file            string
+	workers, passes int
+	lose            float64
+	seed            uint64
+	endpoint        string
+	json            bool
+}
+
+func parseFlags(args []string, stderr io.Writer) (options, error) {
+	var o options
+	flags := flag.NewFlagSet("brokerage", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	flags.Usage = func() {
+		fmt.Fprint(stderr, usage)
+		flags.PrintDefaults()
+	}
+	flags.IntVar(&o.workers, "workers", 8, "how many orders are in work at the same time, 1 to 256")
+	flags.IntVar(&o.passes, "repeat", 1, "feed the day `N` times")
+	flags.Float64Var(&o.lose, "lose-answers", 0, "lose this `share` of the transactions' answers after commit, 0 to 0.9")
+	flags.Uint64Var(&o.seed, "seed", 1, "seed of the lost answers")
+	flags.StringVar(&o.endpoint, "endpoint", "", "`URL` of a DynamoDB endpoint; tables are created if absent, credentials and region come from AWS_* variables")
+	flags.BoolVar(&o.json, "json", false, "print one JSON object instead of the table")
+	if err := flags.Parse(args); err != nil {
+		return o, err
+	}
+	var err error
+	switch {
+	case flags.NArg() > 1:
+		err = fmt.Errorf("one file at most; flags stand before it: %q", flags.Args())
+	case o.workers < 1 || o.workers > 256:
+		err = errors.New("-workers must be 1 to 256")
+	case o.passes < 1:
+		err = errors.New("-repeat must be at least 1")
+	case !(o.lose >= 0 && o.lose <= 0.9):
+		err = errors.New("-lose-answers must be 0 to 0.9")
+	}
+	if err != nil {
+		fmt.Fprintf(stderr, "brokerage: %v\n", err)
+		flags.Usage()
+	}
+	o.file = flags.Arg(0)
+	return o, err
+}
+
+// run is the program. It touches nothing of the process but its arguments and, for -endpoint, AWS_* variables.
+func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	o, err := parseFlags(args, stderr)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		return exitDone
+	case err != nil:
+		return exitUsage
+	}
+	result, err := process(ctx, o, stdin, newConsole(stderr))
+	if result != nil { // the day began: whatever stopped it, say what was done
+		write := result.writeTable
+		if o.json {
+			write = result.writeJSON
+		}
+		err = errors.Join(err, write(stdout))
+	}
+	if err != nil {
+		fmt.Fprintf(stderr, "brokerage: %v\n", err)
+		return exitFailed
+	}
+	return exitDone
+}

@@ -1,0 +1,88 @@
+package main
+
+import (
+	"context"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/dynafin/dynafin/dynamosim"
+)
+
+// wire lies between the SDK and the database, embedded or not. It counts the requests that pass, and it can lose the
+// answer to a transaction after DynamoDB has committed it: the failure that tempts programs to do things twice.
+type wire struct {
+	mu   sync.Mutex
+	dice *rand.Rand
+	lose float64 // the share of answers that are lost
+	sent map[string]int
+	lost int
+}
+
+func newWire(seed uint64, lose float64) *wire {
+	return &wire{dice: rand.New(rand.NewPCG(seed, 0)), lose: lose, sent: map[string]int{}}
+}
+
+const transact = "TransactWriteItems"
+
+func (w *wire) fate(c dynamosim.Call) dynamosim.Fate {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.sent[c.Operation]++
+	if c.Operation == transact && w.dice.Float64() < w.lose {
+		w.lost++
+		return dynamosim.LoseAnswer
+	}
+	return dynamosim.Deliver
+}
+
+// counts returns how many transactions were sent, how many of their answers were lost, and how many requests read items.
+func (w *wire) counts() (transactions, lost, reads int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, operation := range [...]string{"GetItem", "BatchGetItem", "TransactGetItems", "Query", "Scan"} {
+		reads += w.sent[operation]
+	}
+	return w.sent[transact], w.lost, reads
+}
+
+// embedded returns a client of a new, empty database in this process.
+func (w *wire) embedded() *dynamodb.Client {
+	db := dynamosim.Open(dynamosim.Options{})
+	return db.Client(func(o *dynamodb.Options) { o.HTTPClient = dynamosim.Faulty(db, w.fate) })
+}
+
+// remote returns a client of a DynamoDB endpoint: the service itself, or anything that speaks its protocol.
+func (w *wire) remote(endpoint string, workers int) *dynamodb.Client {
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.MaxIdleConnsPerHost = workers
+	return dynamodb.New(dynamodb.Options{
+		BaseEndpoint: aws.String(endpoint),
+		Region:       environment("us-east-1", "AWS_REGION", "AWS_DEFAULT_REGION"),
+		Credentials:  aws.CredentialsProviderFunc(credentials),
+		HTTPClient:   dynamosim.Faulty(&http.Client{Transport: transport, Timeout: 30 * time.Second}, w.fate),
+	})
+}
+
+// credentials come from the environment. An emulator wants some, whatever they are.
+func credentials(context.Context) (aws.Credentials, error) {
+	return aws.Credentials{
+		AccessKeyID:     environment("local", "AWS_ACCESS_KEY_ID"),
+		SecretAccessKey: environment("local", "AWS_SECRET_ACCESS_KEY"),
+		SessionToken:    os.Getenv("AWS_SESSION_TOKEN"),
+	}, nil
+}
+
+func environment(otherwise string, names ...string) string {
+	for _, name := range names {
+		if value := os.Getenv(name); value != "" {
+			return value
+		}
+	}
+	return otherwise
+}
