@@ -192,6 +192,16 @@ func TestDocumentsHoldTrue(t *testing.T) {
 	}
 }
 
+func TestEveryDecisionIsIndexed(t *testing.T) {
+	tr := checkout(t)
+	index, _ := tr.named("docs/decisions/README.md")
+	for _, f := range tr.files {
+		if f.in("docs/decisions") && f.path != index.path && !strings.Contains(index.text, "("+path.Base(f.path)+")") {
+			t.Errorf("%s is missing in %s", f.path, index.path)
+		}
+	}
+}
+
 // TestReadmeShowsTheTwoCommands holds what a fresh clone can do with nothing but Go, and that CI does the same.
 func TestReadmeShowsTheTwoCommands(t *testing.T) {
 	tr := checkout(t)
