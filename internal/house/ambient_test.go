@@ -1,6 +1,7 @@
 package house
 
 import (
+	"fmt"
 	"go/ast"
 	"go/token"
 	"path"
@@ -63,7 +64,7 @@ func checkAmbient(fset *token.FileSet, f file) []string {
 		if !ok || slices.Contains(ambient[importPath].names, selector.Sel.Name) == ambient[importPath].exempt {
 			return true
 		}
-		findings = append(findings, sprintf("%s:%d: %s.%s is the process's own clock or chance: take it as an argument or from a Config, "+
+		findings = append(findings, fmt.Sprintf("%s:%d: %s.%s is the process's own clock or chance: take it as an argument or from a Config, "+
 			"or name the file with a reason in ambientAllowed of internal/house/ambient_test.go",
 			f.path, fset.Position(selector.Pos()).Line, importPath, selector.Sel.Name))
 		return true

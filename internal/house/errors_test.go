@@ -1,6 +1,7 @@
 package house
 
 import (
+	"fmt"
 	"go/ast"
 	"go/token"
 	"maps"
@@ -22,7 +23,7 @@ func checkCodes(codes []fault.Code) []string {
 	owner, named := map[string]string{}, map[string]bool{}
 	for _, code := range codes {
 		find := func(problem string) {
-			findings = append(findings, sprintf("code %s of %s: %s", code.ID, code.Name, problem))
+			findings = append(findings, fmt.Sprintf("code %s of %s: %s", code.ID, code.Name, problem))
 		}
 		if !codeID.MatchString(code.ID) {
 			find("the identifier should be DFN- and four digits")
@@ -35,7 +36,7 @@ func checkCodes(codes []fault.Code) []string {
 		}
 		for _, text := range []string{code.Meaning, code.Action} {
 			if !strings.HasSuffix(text, ".") {
-				find(sprintf("%q is not a sentence", text))
+				find(fmt.Sprintf("%q is not a sentence", text))
 			}
 		}
 		if !slices.Contains([]fault.Retry{fault.RetrySafe, fault.RetryLater, fault.RetryNever}, code.Retry) {
@@ -144,16 +145,16 @@ func checkErrors(p documented, ids, names map[string]string, used map[string]boo
 			registered := names[id]
 			switch {
 			case !coded || id == "":
-				findings = append(findings, sprintf("%s.%s carries no code: make it with fault.New and a code of internal/fault", pkg, name))
+				findings = append(findings, fmt.Sprintf("%s.%s carries no code: make it with fault.New and a code of internal/fault", pkg, name))
 			case registered != pkg+"."+name:
-				findings = append(findings, sprintf("%s.%s has code %s, which internal/fault gives to %q", pkg, name, id, registered))
+				findings = append(findings, fmt.Sprintf("%s.%s has code %s, which internal/fault gives to %q", pkg, name, id, registered))
 			default:
 				used[registered] = true
 			}
 		}
 		for _, kind := range errorTypes(syntax) {
 			if !unwrapsTo(p, kind, codes) {
-				findings = append(findings, sprintf("*%s.%s has no Unwrap that leads to a sentinel with a code, so errors.Is cannot tell its kind", pkg, kind))
+				findings = append(findings, fmt.Sprintf("*%s.%s has no Unwrap that leads to a sentinel with a code, so errors.Is cannot tell its kind", pkg, kind))
 			}
 		}
 	}

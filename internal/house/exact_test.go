@@ -1,6 +1,7 @@
 package house
 
 import (
+	"fmt"
 	"go/ast"
 	"go/token"
 	"regexp"
@@ -33,7 +34,7 @@ func checkExact(fset *token.FileSet, f file) []string {
 			}
 		}
 		if found != "" {
-			findings = append(findings, sprintf("%s:%d: %s: no binary float comes near an amount, a key or a placement",
+			findings = append(findings, fmt.Sprintf("%s:%d: %s: no binary float comes near an amount, a key or a placement",
 				f.path, fset.Position(node.Pos()).Line, found))
 		}
 		return true

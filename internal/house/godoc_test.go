@@ -1,6 +1,7 @@
 package house
 
 import (
+	"fmt"
 	"go/ast"
 	"go/doc"
 	"go/token"
@@ -61,7 +62,7 @@ func checkPackageDoc(p documented) []string {
 			return nil
 		}
 	}
-	return []string{sprintf("package %s has no package comment (in doc.go, if it is public): guarantee first, smallest use, limits", p.path)}
+	return []string{fmt.Sprintf("package %s has no package comment (in doc.go, if it is public): guarantee first, smallest use, limits", p.path)}
 }
 
 // checkExample returns a public package without an example whose output is checked.
@@ -79,7 +80,7 @@ func checkExample(p documented) []string {
 			}
 		}
 	}
-	return []string{sprintf("package %s has no Example with an Output comment: a reader tries the first one he sees", p.path)}
+	return []string{fmt.Sprintf("package %s has no Example with an Output comment: a reader tries the first one he sees", p.path)}
 }
 
 // wellKnownMethods do what their interface says, fmt.Stringer or error, and nothing else.
@@ -96,11 +97,11 @@ func checkDocComments(fset *token.FileSet, p documented) []string {
 	}
 	pkg, err := doc.NewFromFiles(fset, p.code(), modulePath+"/"+p.path, doc.PreserveAST)
 	if err != nil {
-		return []string{sprintf("package %s: %v", p.path, err)}
+		return []string{fmt.Sprintf("package %s: %v", p.path, err)}
 	}
 	var findings []string
 	missing := func(name string) {
-		findings = append(findings, sprintf("%s.%s has no doc comment: say what it is, its unit, its errors", p.path, name))
+		findings = append(findings, fmt.Sprintf("%s.%s has no doc comment: say what it is, its unit, its errors", p.path, name))
 	}
 	functions := func(functions []*doc.Func, owner string) {
 		for _, f := range functions {

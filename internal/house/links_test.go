@@ -2,6 +2,7 @@ package house
 
 import (
 	"encoding/json"
+	"fmt"
 	"go/version"
 	"maps"
 	"slices"
@@ -58,7 +59,7 @@ func checkLinks(links map[string][]string, packages []listed, isStandard func(pa
 			}
 			inHouse := rel(dep) != "" && slices.ContainsFunc(neverLinked, func(banned string) bool { return within(rel(dep), banned) })
 			if inHouse || !slices.ContainsFunc(links[name], func(allowed string) bool { return within(dep, allowed) }) {
-				findings = append(findings, sprintf("importing %s links %s; the table links in internal/house/links_test.go does not allow it",
+				findings = append(findings, fmt.Sprintf("importing %s links %s; the table links in internal/house/links_test.go does not allow it",
 					name, dep))
 			}
 		}
@@ -109,14 +110,14 @@ type goMod struct{ Go, Toolchain string }
 func checkGoLine(mod goMod, dependencies map[string]string) []string {
 	var findings []string
 	if mod.Go != goLine {
-		findings = append(findings, sprintf("go.mod says go %s; it stays at go %s so that importers one release behind can use the module", mod.Go, goLine))
+		findings = append(findings, fmt.Sprintf("go.mod says go %s; it stays at go %s so that importers one release behind can use the module", mod.Go, goLine))
 	}
 	if mod.Toolchain != "" {
-		findings = append(findings, sprintf("go.mod has the line toolchain %s; it would be forced on nobody but asked of everybody, take it out", mod.Toolchain))
+		findings = append(findings, fmt.Sprintf("go.mod has the line toolchain %s; it would be forced on nobody but asked of everybody, take it out", mod.Toolchain))
 	}
 	for _, path := range slices.Sorted(maps.Keys(dependencies)) {
 		if line := dependencies[path]; line != "" && version.Compare("go"+line, "go"+goLine) > 0 {
-			findings = append(findings, sprintf("%s asks for go %s, which would raise go %s for every importer; take an older version of it", path, line, goLine))
+			findings = append(findings, fmt.Sprintf("%s asks for go %s, which would raise go %s for every importer; take an older version of it", path, line, goLine))
 		}
 	}
 	return findings

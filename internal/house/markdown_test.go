@@ -1,6 +1,7 @@
 package house
 
 import (
+	"fmt"
 	"go/format"
 	"os"
 	"path"
@@ -55,9 +56,9 @@ func checkFragments(f file) []string {
 		formatted, err := format.Source([]byte(b.text))
 		switch {
 		case err != nil:
-			findings = append(findings, sprintf("%s:%d: the Go block does not parse: %v", f.path, b.line, err))
+			findings = append(findings, fmt.Sprintf("%s:%d: the Go block does not parse: %v", f.path, b.line, err))
 		case string(formatted) != b.text:
-			findings = append(findings, sprintf("%s:%d: the Go block is not formatted; gofmt gives\n%s", f.path, b.line, formatted))
+			findings = append(findings, fmt.Sprintf("%s:%d: the Go block is not formatted; gofmt gives\n%s", f.path, b.line, formatted))
 		}
 	}
 	return findings
@@ -74,7 +75,7 @@ func checkReferences(f file, exists func(path string) bool) []string {
 			continue // inside the page, or on the web
 		}
 		if !exists(path.Join(path.Dir(f.path), target)) {
-			findings = append(findings, sprintf("%s links to %s, which does not exist", f.path, target))
+			findings = append(findings, fmt.Sprintf("%s links to %s, which does not exist", f.path, target))
 		}
 	}
 	return findings
@@ -117,7 +118,7 @@ func checkCommands(f file, files []file) []string {
 			continue
 		}
 		for _, problem := range commandProblems(words, files) {
-			findings = append(findings, sprintf("%s: %q: %s", f.path, command, problem))
+			findings = append(findings, fmt.Sprintf("%s: %q: %s", f.path, command, problem))
 		}
 	}
 	return findings

@@ -25,7 +25,7 @@ type printed struct {
 
 // name is where the program is built, made from where it stands.
 func (p printed) name() string {
-	return notWord.ReplaceAllString(sprintf("%s_%d", strings.ToLower(p.document), p.line), "_")
+	return notWord.ReplaceAllString(fmt.Sprintf("%s_%d", strings.ToLower(p.document), p.line), "_")
 }
 
 var notWord = regexp.MustCompile(`[^a-z0-9]+`)
@@ -38,7 +38,7 @@ func programs(f file) (found []printed, findings []string) {
 			continue
 		}
 		if i+1 == len(blocks) || blocks[i+1].language != "" && blocks[i+1].language != "text" {
-			findings = append(findings, sprintf("%s:%d: no output is printed under the program (a text block)", f.path, b.line))
+			findings = append(findings, fmt.Sprintf("%s:%d: no output is printed under the program (a text block)", f.path, b.line))
 			continue
 		}
 		found = append(found, printed{block: b, want: blocks[i+1].text})
@@ -85,10 +85,10 @@ func runProgram(ctx context.Context, dir, empty string, p printed) []string {
 	command.Stderr = &stderr
 	out, err := command.Output()
 	if err != nil {
-		return []string{sprintf("%s:%d: the program ends with %v\n%s%s", p.document, p.line, err, out, stderr.Bytes())}
+		return []string{fmt.Sprintf("%s:%d: the program ends with %v\n%s%s", p.document, p.line, err, out, stderr.Bytes())}
 	}
 	if string(out) != p.want {
-		return []string{sprintf("%s:%d: the program prints\n%s\nthe document says\n%s", p.document, p.line, out, p.want)}
+		return []string{fmt.Sprintf("%s:%d: the program prints\n%s\nthe document says\n%s", p.document, p.line, out, p.want)}
 	}
 	return nil
 }
@@ -105,7 +105,7 @@ func checkPrograms(t *testing.T, root string, documents []file) (findings []stri
 	}
 	dir := t.TempDir()
 	if err := buildPrograms(root, dir, all); err != nil {
-		return append(findings, sprintf("the programs of the documents do not build: %v", err))
+		return append(findings, fmt.Sprintf("the programs of the documents do not build: %v", err))
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), programLimit)
 	defer cancel()

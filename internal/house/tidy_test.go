@@ -1,6 +1,7 @@
 package house
 
 import (
+	"fmt"
 	"go/ast"
 	"go/token"
 	"os/exec"
@@ -24,7 +25,7 @@ func checkSizes(fset *token.FileSet, f file) []string {
 	}
 	var findings []string
 	if lines := strings.Count(f.text, "\n"); lines > maxFileLines {
-		findings = append(findings, sprintf("%s has %d lines, the limit is %d: split it by noun or verb", f.path, lines, maxFileLines))
+		findings = append(findings, fmt.Sprintf("%s has %d lines, the limit is %d: split it by noun or verb", f.path, lines, maxFileLines))
 	}
 	for _, decl := range f.ast.Decls {
 		function, ok := decl.(*ast.FuncDecl)
@@ -36,7 +37,7 @@ func checkSizes(fset *token.FileSet, f file) []string {
 			lines -= tableLines(fset, function)
 		}
 		if lines > maxFunctionLines {
-			findings = append(findings, sprintf("%s: function %s has %d lines, the limit is %d", f.path, function.Name.Name, lines, maxFunctionLines))
+			findings = append(findings, fmt.Sprintf("%s: function %s has %d lines, the limit is %d", f.path, function.Name.Name, lines, maxFunctionLines))
 		}
 	}
 	return findings
@@ -72,11 +73,11 @@ func checkWords(f file, banned []string) []string {
 	var findings []string
 	for number, line := range strings.Split(f.text, "\n") {
 		if mark := unfinished.FindString(line); mark != "" {
-			findings = append(findings, sprintf("%s:%d: %s: finish it, or write an issue", f.path, number+1, mark))
+			findings = append(findings, fmt.Sprintf("%s:%d: %s: finish it, or write an issue", f.path, number+1, mark))
 		}
 		for _, text := range banned {
 			if strings.Contains(line, text) {
-				findings = append(findings, sprintf("%s:%d: %s belongs to one machine's set-up, not to the project", f.path, number+1, text))
+				findings = append(findings, fmt.Sprintf("%s:%d: %s belongs to one machine's set-up, not to the project", f.path, number+1, text))
 			}
 		}
 	}
@@ -102,7 +103,7 @@ func checkSkips(fset *token.FileSet, f file) []string {
 		}
 		inProperty := func(property ast.Node) bool { return property.Pos() <= call.Pos() && call.End() <= property.End() }
 		if !slices.ContainsFunc(properties, inProperty) {
-			findings = append(findings, sprintf("%s:%d: %s hides a test that did not run; make it pass or fail", f.path,
+			findings = append(findings, fmt.Sprintf("%s:%d: %s hides a test that did not run; make it pass or fail", f.path,
 				fset.Position(call.Pos()).Line, method.Sel.Name))
 		}
 		return true
@@ -138,7 +139,7 @@ func checkCgo(f file) []string {
 	}
 	for _, spec := range f.ast.Imports {
 		if spec.Path.Value == `"C"` {
-			return []string{sprintf("%s imports C; the module builds without cgo", f.path)}
+			return []string{fmt.Sprintf("%s imports C; the module builds without cgo", f.path)}
 		}
 	}
 	return nil
