@@ -79,6 +79,7 @@ func (a Action) String() string {
 //
 // A Write is handed over with its Part: its maps must not be changed afterwards. Commit never changes them either.
 type Write struct {
+	// Action and Table say what is done and where. Both are required.
 	Action Action
 	Table  Table
 	// Key is the primary key of the target of an Update, Delete or Check. A Put's key is taken from its Item.
