@@ -105,12 +105,14 @@ func (a Amount) appendUnits(b []byte) []byte {
 
 // exact gives the result of an operation its one representation, or refuses it. The exponent of d is minus the scale.
 func exact(op string, d decimal.Decimal, c Currency) (Amount, error) {
-	coefficient := d.Coefficient()
-	if coefficient.IsInt64() {
-		return Amount{units: coefficient.Int64(), currency: c}, nil
-	}
-	if d.NumDigits() > MaxDigits {
+	digits := d.NumDigits()
+	if digits > MaxDigits {
 		return Amount{}, rangeError(op, c)
+	}
+	if digits <= mostSmallDigits { // only then is the coefficient worth a copy
+		if units := d.Coefficient(); units.IsInt64() {
+			return Amount{units: units.Int64(), currency: c}, nil
+		}
 	}
 	return Amount{wide: d, currency: c}, nil
 }

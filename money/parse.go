@@ -95,8 +95,10 @@ func complaint(ch byte) string {
 	return "only a leading minus sign, digits 0 to 9 and a point are accepted"
 }
 
-// smallDigits is the number of digits that always fit an int64.
-const smallDigits = 18
+const (
+	smallDigits     = 18 // so many digits always fit an int64
+	mostSmallDigits = 19 // more never do
+)
 
 // coefficient collects digits without leading zeros; the first 18 are also summed, which is all that most amounts need.
 type coefficient struct {
