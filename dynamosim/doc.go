@@ -1,0 +1,47 @@
+// Package dynamosim is DynamoDB in memory, in the process, for tests that must not depend on luck. Behind the AWS SDK's
+// own client it gives the answers DynamoDB gives: the same items and pages, the same errors in the same words, the same
+// consumed units. It is ready in microseconds and needs no socket, no container and no closing.
+//
+//	db := dynamosim.New(t)   // or dynamosim.Open(dynamosim.Options{})
+//	client := db.Client()    // a *dynamodb.Client
+//
+// # Layers
+//
+//	*dynamodb.Client      the SDK: serialisation, retries, error types
+//	      │ HTTP request, no socket
+//	   [Faulty]           optional: loses, throttles, refuses
+//	      │
+//	     DB               one lock, one clock
+//	      │ operation, body
+//	   engine             a synchronous state machine without goroutines, clock or chance
+//	      ├─ expr         the expression language
+//	      └─ value        items, numbers, wire JSON, key order, sizes
+//
+// DB is an aws.HTTPClient and an http.Handler, so that SDKs of other languages can use it over a socket.
+//
+// # What it models
+//
+//   - CreateTable, DescribeTable, DeleteTable, ListTables; tables are active at once.
+//   - PutItem, GetItem, UpdateItem, DeleteItem, Query, BatchGetItem, BatchWriteItem, TransactWriteItems and
+//     TransactGetItems, with the whole language of condition, key condition, filter, projection and update expressions.
+//   - Transactions: all or nothing, one cancellation reason for each action in order, the stored item where it was asked
+//     for, request tokens for ten minutes.
+//   - Global and local secondary indexes, sparse, with every projection.
+//   - ReturnConsumedCapacity, TOTAL and INDEXES, for every operation; what DynamoDB bills without reporting it is in
+//     [DB.Stats].
+//   - The documented limits: sizes, counts, numbers, nesting, names.
+//
+// What DynamoDB leaves open is a knob of [Options]: the order of equal index keys, the treatment of tokens.
+//
+// # What it does not model
+//
+//   - Time that passes inside the service: every read is current, an index is never behind, no table is throttled, and
+//     two transactions never meet. [Faulty] injects the answers such trouble gives.
+//   - Scan, UpdateTable, streams, time to live, PartiQL, tags, backups: unknown operations. A stream specification is
+//     accepted and described, and nothing is recorded.
+//   - The legacy parameters that expressions replaced (Expected, AttributeUpdates, KeyConditions, QueryFilter,
+//     AttributesToGet, ConditionalOperator): a ValidationException.
+//   - Index keys of more than one partition and one sort attribute: refused by CreateTable.
+//   - Signatures and permissions.
+//   - The private size rule by which UpdateItem refuses items within about 100 bytes of 400 KB.
+package dynamosim

@@ -1,0 +1,92 @@
+package dynamosim
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/dynafin/dynafin/dynamosim/internal/engine"
+)
+
+const (
+	contentType  = "application/x-amz-json-1.0"
+	targetPrefix = "DynamoDB_20120810."
+)
+
+// Do answers a request of the AWS SDK; it makes DB an aws.HTTPClient. A context that is done before the request is
+// executed is its error; afterwards the answer is there and the context no longer matters.
+func (db *DB) Do(req *http.Request) (*http.Response, error) {
+	body, err := readBody(req)
+	if err != nil {
+		return nil, err
+	}
+	if err := req.Context().Err(); err != nil {
+		return nil, err
+	}
+	reply, err := db.handle(operationOf(req), body)
+	if err != nil {
+		return nil, err
+	}
+	return response(req, reply), nil
+}
+
+// ServeHTTP answers a request over a socket; it makes DB an http.Handler, for any SDK in any language.
+func (db *DB) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+	body, err := readBody(req)
+	if err != nil {
+		http.Error(w, "cannot read the request body", http.StatusBadRequest)
+		return
+	}
+	reply, err := db.handle(operationOf(req), body)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusServiceUnavailable)
+		return
+	}
+	w.Header().Set("Content-Type", contentType)
+	w.Header().Set("Content-Length", strconv.Itoa(len(reply.Body)))
+	w.WriteHeader(reply.Status)
+	// A client that has gone away misses its answer; what was written stays written.
+	_, _ = w.Write(reply.Body)
+}
+
+// operationOf takes the operation from the target; "" is none.
+func operationOf(req *http.Request) string {
+	operation, ok := strings.CutPrefix(req.Header.Get("X-Amz-Target"), targetPrefix)
+	if !ok {
+		return ""
+	}
+	return operation
+}
+
+// readBody reads a request, up to one byte more than the engine accepts.
+func readBody(req *http.Request) ([]byte, error) {
+	if req.Body == nil {
+		return nil, nil
+	}
+	defer req.Body.Close()
+	const limit = engine.MaxRequestBytes + 1
+	if req.ContentLength <= 0 || req.ContentLength > limit {
+		return io.ReadAll(io.LimitReader(req.Body, limit))
+	}
+	body := make([]byte, req.ContentLength)
+	n, err := io.ReadFull(req.Body, body)
+	if err == io.ErrUnexpectedEOF {
+		err = nil
+	}
+	return body[:n], err
+}
+
+func response(req *http.Request, reply engine.Reply) *http.Response {
+	return &http.Response{
+		StatusCode:    reply.Status,
+		Proto:         "HTTP/1.1",
+		ProtoMajor:    1,
+		ProtoMinor:    1,
+		Header:        http.Header{"Content-Type": {contentType}},
+		ContentLength: int64(len(reply.Body)),
+		Body:          io.NopCloser(bytes.NewReader(reply.Body)),
+		Request:       req,
+	}
+}

@@ -1,0 +1,239 @@
+package engine
+
+import (
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/dynafin/dynafin/capacity"
+	"github.com/dynafin/dynafin/dynamosim/internal/value"
+)
+
+// Limits of a transaction.
+const (
+	transactActionsMax = 100
+	tokenLengthMax     = 36
+	factorTransaction  = 2
+)
+
+// transactAction is one action of TransactWriteItems as it comes in.
+type transactAction struct {
+	TableName *string
+	Item      *value.Item
+	Key       *value.Item
+	expressions
+}
+
+// transactWriteItem must have exactly one member.
+type transactWriteItem struct {
+	ConditionCheck, Put, Delete, Update *transactAction
+}
+
+type transactWriteInput struct {
+	TransactItems []transactWriteItem
+	capacityLevel
+	ReturnItemCollectionMetrics *string
+	ClientRequestToken          *string
+}
+
+// transactWriteItems executes a transaction in one step: every action is judged by what is stored before the first,
+// and either all changes are committed or none.
+func (e *Engine) transactWriteItems(now time.Time, body []byte) (*writer, *failure) {
+	var in transactWriteInput
+	if f := decode(body, &in); f != nil {
+		return nil, f
+	}
+	if f := in.checkModel(); f != nil {
+		return nil, f
+	}
+	actions, f := e.beginTransaction(&in)
+	if f != nil {
+		return nil, f
+	}
+	admitted := admitAll(actions, e.config.Seed)
+	if anySameItem(actions) {
+		return nil, invalidRequest(msgOneItemTwice)
+	}
+	token := e.token(&in)
+	if known, ok := e.tokens.find(token, now); ok {
+		return e.repeat(&in, token, known)
+	}
+	changes, f := e.evaluateAll(actions, admitted)
+	if f != nil {
+		if f.exception == transactionCanceled {
+			e.chargeCanceled(actions)
+			if e.config.CanceledKeepsToken {
+				e.tokens.remember(token, tokenRecord{canceled: f}, now)
+			}
+		}
+		return nil, f
+	}
+	commit(changes...)
+	e.tokens.remember(token, tokenRecord{replay: replayBills(changes)}, now)
+	return in.answer(writeBills(actions, changes)), nil
+}
+
+func (in *transactWriteInput) checkModel() *failure {
+	var c checks
+	c.transactItems(len(in.TransactItems), in.TransactItems != nil)
+	c.oneOf("returnConsumedCapacity", in.ReturnConsumedCapacity, consumedCapacityEnum)
+	c.oneOf("returnItemCollectionMetrics", in.ReturnItemCollectionMetrics, collectionMetricsEnum)
+	if in.ClientRequestToken != nil {
+		c.minLength("clientRequestToken", *in.ClientRequestToken, len(*in.ClientRequestToken), 1)
+		c.maxLength("clientRequestToken", *in.ClientRequestToken, len(*in.ClientRequestToken), tokenLengthMax)
+	}
+	for i, item := range in.TransactItems {
+		item.checkModel(&c, "transactItems."+strconv.Itoa(i+1)+".member.")
+	}
+	return c.failure()
+}
+
+// transactItems checks the number of actions.
+func (c *checks) transactItems(count int, present bool) {
+	c.required("transactItems", present)
+	if present && count == 0 {
+		c.minLength("transactItems", "[]", 0, 1)
+	}
+	if count > transactActionsMax {
+		c.add("Value at 'transactItems' failed to satisfy constraint: Member must have length less than or equal to %d", transactActionsMax)
+	}
+}
+
+func (item *transactWriteItem) checkModel(c *checks, path string) {
+	if a := item.ConditionCheck; a != nil {
+		a.checkModel(c, path+"conditionCheck.", "key", a.Key)
+		c.required(path+"conditionCheck.conditionExpression", a.ConditionExpression != nil)
+	}
+	if a := item.Put; a != nil {
+		a.checkModel(c, path+"put.", "item", a.Item)
+	}
+	if a := item.Delete; a != nil {
+		a.checkModel(c, path+"delete.", "key", a.Key)
+	}
+	if a := item.Update; a != nil {
+		a.checkModel(c, path+"update.", "key", a.Key)
+		c.required(path+"update.updateExpression", a.UpdateExpression != nil)
+	}
+}
+
+func (a *transactAction) checkModel(c *checks, path, itemMember string, item *value.Item) {
+	c.name(path+"tableName", a.TableName)
+	c.required(path+itemMember, item != nil)
+	c.oneOf(path+"returnValuesOnConditionCheckFailure", a.ReturnValuesOnConditionCheckFailure, conditionFailureEnum)
+}
+
+// only returns the one member that is set.
+func (item *transactWriteItem) only() (verb, *transactAction, *failure) {
+	members := []*transactAction{item.Put, item.Update, item.Delete, item.ConditionCheck}
+	found := -1
+	for i, a := range members {
+		switch {
+		case a == nil:
+		case found >= 0:
+			return 0, nil, invalidRequest(msgActionMany)
+		default:
+			found = i
+		}
+	}
+	if found < 0 {
+		return 0, nil, invalidRequest(msgActionMissing)
+	}
+	return []verb{verbPut, verbUpdate, verbDelete, verbCheck}[found], members[found], nil
+}
+
+// beginTransaction parses all actions and finds their tables.
+func (e *Engine) beginTransaction(in *transactWriteInput) ([]*action, *failure) {
+	actions := make([]*action, len(in.TransactItems))
+	for i := range in.TransactItems {
+		v, source, f := in.TransactItems[i].only()
+		if f != nil {
+			return nil, f
+		}
+		item := source.Key
+		if v == verbPut {
+			item = source.Item
+		}
+		if v != verbUpdate {
+			source.UpdateExpression = nil
+		}
+		if actions[i], f = source.expressions.begin(v, *item); f != nil {
+			return nil, f
+		}
+	}
+	for i, a := range actions {
+		_, source, _ := in.TransactItems[i].only()
+		var f *failure
+		if a.table, f = e.table(*source.TableName); f != nil {
+			return nil, f
+		}
+	}
+	return actions, nil
+}
+
+// admitAll checks every action against its schema.
+func admitAll(actions []*action, seed uint64) []*failure {
+	failures := make([]*failure, len(actions))
+	for i, a := range actions {
+		failures[i] = a.admit(seed)
+	}
+	return failures
+}
+
+// evaluateAll judges every action, even after one has failed, so that each gets its own reason.
+func (e *Engine) evaluateAll(actions []*action, failures []*failure) ([]change, *failure) {
+	changes := make([]change, len(actions))
+	bytes := 0
+	for i, a := range actions {
+		if failures[i] == nil {
+			changes[i], failures[i] = e.evaluate(a)
+		}
+		if failures[i] != nil && failures[i].wholeRequest {
+			return nil, failures[i]
+		}
+		bytes += max(changes[i].before.size, changes[i].after.size)
+	}
+	if slices.ContainsFunc(failures, func(f *failure) bool { return f != nil }) {
+		reasons := make([]reason, len(failures))
+		for i, f := range failures {
+			reasons[i] = f.reason()
+		}
+		return nil, canceled(reasons)
+	}
+	if bytes > capacity.MaxTransactionBytes {
+		return nil, invalidRequest(msgTransactionTooLarge)
+	}
+	return changes, nil
+}
+
+// chargeCanceled counts what a cancelled transaction consumed: the full price of its actions on their tables.
+func (e *Engine) chargeCanceled(actions []*action) {
+	for _, a := range actions {
+		e.unreported += factorTransaction * a.attempted()
+	}
+}
+
+// writeBills is what a committed transaction consumed.
+func writeBills(actions []*action, changes []change) *bills {
+	total := &bills{kind: writeBill}
+	for i := range changes {
+		total.of(actions[i].table).chargeChange(&changes[i], factorTransaction)
+	}
+	return total
+}
+
+// replayBills is what a repeat of a committed transaction will consume: it reads what the first request wrote.
+func replayBills(changes []change) *bills {
+	total := &bills{kind: readBill}
+	for _, c := range changes {
+		total.of(c.table).base += capacity.ReadUnits(max(c.before.size, c.after.size), capacity.Transactional)
+	}
+	return total
+}
+
+func (in *transactWriteInput) answer(total *bills) *writer {
+	w := newWriter()
+	w.open()
+	w.bills(in.capacityLevel, total)
+	w.close()
+	return w
+}
