@@ -122,7 +122,7 @@ func trim(av types.AttributeValue) types.AttributeValue {
 	return av
 }
 
-// typed fails unless an error is of one of the package's kinds, and returns the kind.
+// kindOf returns the kind of an error, and fails for an error that has none.
 func kindOf(t interface{ Fatalf(string, ...any) }, err error) error {
 	for _, kind := range []error{money.ErrSyntax, money.ErrInexact, money.ErrRange, money.ErrMismatch,
 		money.ErrUnknownCurrency, money.ErrDefinition, money.ErrEncoding} {
