@@ -1,7 +1,7 @@
 package expr
 
-// Error is the refusal of an expression, by the text or at evaluation. It becomes a ValidationException, or a
-// ValidationError reason in a transaction where it was found at evaluation. Its text is the service's own.
+// Error is the refusal of an expression, by its text or at evaluation. It becomes a ValidationException, or, where it was
+// found at evaluation in a transaction, a reason with code ValidationError. Its text is the service's own.
 type Error struct {
 	Message string
 }

@@ -96,3 +96,11 @@ func (v Value) rawElems() []string {
 	}
 	return elems
 }
+
+// SetOf returns the set of one S, N or B; the zero Value for any other.
+func SetOf(elem Value) Value {
+	if !elem.kind.Ordered() {
+		return Value{}
+	}
+	return packSet(elem.kind.set(), []string{elem.data})
+}
