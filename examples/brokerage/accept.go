@@ -91,7 +91,7 @@ func (s *service) submit(ctx context.Context, o order, submission string) (outco
 	switch {
 	case !errors.As(err, &taken):
 		return "", receipt, err
-	case taken.SameCommand: // accepted so long ago that its result has expired; the order itself does not expire
+	case taken.Owner == o.id() && taken.SameCommand: // accepted so long ago that the result has expired; the order has not
 		return replayed, receipt, nil
 	default:
 		return s.reject(ctx, o, submission)

@@ -58,19 +58,28 @@ func orderItem(o order, now time.Time) (txn.Item, error) {
 	return item, nil
 }
 
-// acceptedEvent tells the rest of the firm what was accepted. Its envelope names the order. It follows from the order
-// alone, so a repeated request builds the same event; only its place in the queue is the moment of the commit.
+// acceptedEvent tells the rest of the firm what was accepted: the whole order, so that nobody has to ask back. It follows
+// from the order alone, so a repeated request builds the same event; only its place in the queue is the time of the
+// commit.
 func acceptedEvent(o order, now time.Time) (outbox.Event, error) {
 	payload, err := json.Marshal(struct {
+		OrderID       string        `json:"order_id"`
 		ClientOrderID string        `json:"client_order_id"`
 		Account       string        `json:"account"`
+		Symbol        string        `json:"symbol"`
 		Side          string        `json:"side"`
 		Type          string        `json:"type"`
 		TimeInForce   string        `json:"time_in_force"`
-		Quantity      money.Amount  `json:"quantity"` // "100 ACME"
-		LimitPrice    *money.Amount `json:"limit_price,omitempty"`
+		Quantity      money.Amount  `json:"quantity"`              // "100 ACME"
+		LimitPrice    *money.Amount `json:"limit_price,omitempty"` // "19.99 USD"
 		Currency      string        `json:"currency"`
-	}{o.ClientOrderID, o.Account, o.Side, o.Type, o.TimeInForce, o.Quantity, o.limitPrice(), o.Currency.Code()})
+		PlacedAt      string        `json:"placed_at"`
+		Trader        string        `json:"trader,omitempty"`
+		Instructions  string        `json:"instructions,omitempty"`
+	}{
+		o.id(), o.ClientOrderID, o.Account, o.Symbol, o.Side, o.Type, o.TimeInForce, o.Quantity, o.limitPrice(),
+		o.Currency.Code(), timestamp(o.At), o.Trader, o.Instructions,
+	})
 	return outbox.Event{
 		ID: o.eventID(), Tenant: o.Tenant, Type: "OrderAccepted", SchemaVersion: 1, Payload: payload,
 		AggregateType: "Order", AggregateID: o.id(), AggregateVersion: firstVersion,

@@ -144,6 +144,8 @@ func (d *day) notes() string {
 		"display " + d.oneOf("a tenth", "a fifth", "nothing", "all") + " of the quantity and refresh at random",
 		"do not cross the spread unless " + d.oneOf("the touch has stood for two seconds", "less than ten minutes remain", "the desk says so by telephone"),
 		"if the venue halts, " + d.oneOf("cancel what is open and report", "keep the order and wait for the reopening auction", "move to the alternate venue"),
+		"report fills " + d.oneOf("one by one", "every quarter of an hour", "at the close") + " to the " + d.oneOf("middle office", "portfolio manager", "client's custodian"),
+		"leave " + d.oneOf("no", "a tenth", "a fifth") + " of the quantity for the closing auction if the day's volume is below its average of the last thirty days and no news is out",
 		"suitability reviewed under mandate " + fmt.Sprintf("M-%05d", d.pick(100000)) + ", risk class " + d.oneOf("2", "3", "4"),
 		"best execution record kept with ticket " + fmt.Sprintf("T-%08d", d.pick(100000000)),
 		d.oneOf("no solicitation", "client solicited by account manager", "discretionary mandate, no call needed"),

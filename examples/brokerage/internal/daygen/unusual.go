@@ -63,7 +63,7 @@ func (d *day) broken(orders int) {
 		{"client_order_id", func(o *order) { o.client = strings.Repeat("x", 65) }},
 		{"instructions", func(o *order) { o.notes = strings.Repeat("Call the desk. ", 80) }},
 		{"bytes", func(o *order) { o.notes = strings.Repeat("Call the desk. ", 700) }},
-		{"UTF-8", func(o *order) { o.trader = "Zo\xeb Lindqvist" }},
+		{"JSON", func(o *order) { o.trader = "Zo\xeb Lindqvist" }},
 	}
 	for i, e := range edits {
 		o := d.sound(orders, i)
@@ -78,11 +78,11 @@ func (d *day) broken(orders int) {
 		{"JSON", "{tenant: 'alder', symbol: 'ACME'}"},
 		{"JSON", whole[:len(whole)/2]},
 		{"JSON", "{" + inside + ",}"},
-		{"more data", whole + " " + whole},
+		{"JSON", whole + " " + whole},
 		{"one JSON object", "[" + whole + "]"},
-		{"twice", "{" + inside + `,"quantity":7}`},
+		{"JSON", "{" + inside + `,"quantity":7}`},
 		{"unknown field", "{" + inside + `,"limitprice":"19.99"}`},
-		{"surrogate", strings.Replace(whole, `"trader":"`, `"trader":"\ud800`, 1)},
+		{"JSON", strings.Replace(whole, `"trader":"`, `"trader":"\ud800`, 1)},
 	} {
 		d.refused(orders, raw.text, raw.why)
 	}

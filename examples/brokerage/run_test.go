@@ -1,0 +1,242 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/dynafin/dynafin/dynamosim"
+	"github.com/dynafin/dynafin/examples/brokerage/internal/daygen"
+)
+
+// ran is what one run of the program left.
+type ran struct {
+	code           int
+	stdout, stderr string
+}
+
+func brokerage(ctx context.Context, stdin io.Reader, args ...string) ran {
+	var stdout, stderr bytes.Buffer
+	code := run(ctx, args, stdin, &stdout, &stderr)
+	return ran{code, stdout.String(), stderr.String()}
+}
+
+// figures runs the program with -json on the lines and returns its object.
+func figures(t *testing.T, lines []daygen.Line, args ...string) map[string]any {
+	t.Helper()
+	got := brokerage(t.Context(), strings.NewReader(daygen.Text(lines)), append(append([]string{"-json"}, args...), "-")...)
+	return decode(t, got)
+}
+
+func decode(t *testing.T, got ran) map[string]any {
+	t.Helper()
+	if got.code != exitDone {
+		t.Fatalf("exit code %d\n%s", got.code, got.stderr)
+	}
+	var object map[string]any
+	if err := json.Unmarshal([]byte(got.stdout), &object); err != nil {
+		t.Fatalf("stdout is not one JSON object: %v\n%s", err, got.stdout)
+	}
+	return object
+}
+
+// mustCount compares the counts of a run with what the day must come to.
+func mustCount(t *testing.T, got map[string]any, want daygen.Totals) {
+	t.Helper()
+	for name, n := range map[string]int{
+		"orders_read": want.Read, "accepted": want.Accepted, "replayed": want.Replayed, "mismatched": want.Mismatched,
+		"name_taken": want.NameTaken, "invalid": want.Invalid, "unfinished": 0, "outbox_ready": want.Accepted, "reads_sent": 0,
+	} {
+		if got[name] != float64(n) {
+			t.Errorf("%s is %v, want %d", name, got[name], n)
+		}
+	}
+}
+
+func mustCost(t *testing.T, got map[string]any) {
+	t.Helper()
+	cost, _ := got["units_per_accept"].(map[string]any)
+	for name, units := range map[string]float64{"base": 12, "index": 3, "total": 15} {
+		if cost[name] != units {
+			t.Errorf("an accepted order costs %v %s units, want %v", cost[name], name, units)
+		}
+	}
+}
+
+func TestTheSampleDayComesToItsTotals(t *testing.T) {
+	got := decode(t, brokerage(t.Context(), strings.NewReader(""), "-json"))
+	mustCount(t, got, daygen.Expect(daygen.Day(daygen.Seed, daygen.Orders), 1))
+	mustCost(t, got)
+	if got["answers_lost"] != 0.0 {
+		t.Errorf("%v answers lost, want none", got["answers_lost"])
+	}
+}
+
+func TestFeedingTheDayAgainWithLostAnswersAcceptsNothingTwice(t *testing.T) {
+	day := daygen.Day(daygen.Seed, daygen.Orders)
+	got := decode(t, brokerage(t.Context(), strings.NewReader(""), "-json", "-repeat", "3", "-lose-answers", "0.2"))
+	mustCount(t, got, daygen.Expect(day, 3))
+	mustCost(t, got)
+	if got["answers_lost"] == 0.0 {
+		t.Error("no answer was lost, so nothing was proved")
+	}
+}
+
+func TestTotalsDependNeitherOnWorkersNorOnLostAnswers(t *testing.T) {
+	day := daygen.Day(7, 100)
+	for _, workers := range []string{"1", "2", "8", "64"} {
+		for _, lose := range []string{"0", "0.2", "0.6"} {
+			for _, seed := range []string{"1", "2", "3"} {
+				t.Run(workers+" workers, "+lose+" lost, seed "+seed, func(t *testing.T) {
+					t.Parallel()
+					got := figures(t, day, "-workers", workers, "-lose-answers", lose, "-seed", seed, "-repeat", "3")
+					mustCount(t, got, daygen.Expect(day, 3))
+				})
+			}
+		}
+	}
+}
+
+func TestOneAcceptedOrderIsOneRequest(t *testing.T) {
+	line := daygen.Line{Text: goodLine}
+	got := figures(t, []daygen.Line{line, line, line}, "-workers", "1")
+	mustCount(t, got, daygen.Totals{Read: 3, Accepted: 1, Replayed: 2})
+	if got["transactions_sent"] != 3.0 {
+		t.Errorf("%v transactions sent, want one for each line", got["transactions_sent"])
+	}
+}
+
+func TestEveryBadLineIsReportedWithItsNumberAndChangesNothing(t *testing.T) {
+	day := daygen.Day(7, 60)
+	got := brokerage(t.Context(), strings.NewReader(daygen.Text(day)), "-json", "-repeat", "2", "-")
+	mustCount(t, decode(t, got), daygen.Expect(day, 2))
+	said := bufio.NewScanner(strings.NewReader(got.stderr))
+	for i, line := range day {
+		if line.Invalid == "" {
+			continue
+		}
+		if !said.Scan() {
+			t.Fatalf("nothing was said about line %d", i+1)
+		}
+		if message := said.Text(); !strings.HasPrefix(message, fmt.Sprintf("line %d: ", i+1)) || !strings.Contains(message, line.Invalid) {
+			t.Errorf("line %d: the message should speak of %q: %s", i+1, line.Invalid, message)
+		}
+	}
+	for said.Scan() {
+		t.Errorf("said about no bad line: %s", said.Text())
+	}
+}
+
+func TestTheTableSaysWhatTheObjectSays(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "day.jsonl")
+	day := daygen.Day(7, 60)
+	if err := os.WriteFile(file, []byte(daygen.Text(day)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got := brokerage(t.Context(), nil, file)
+	if got.code != exitDone {
+		t.Fatalf("exit code %d: %s", got.code, got.stderr)
+	}
+	want := daygen.Expect(day, 1)
+	for name, n := range map[string]int{
+		"accepted": want.Accepted, "replayed": want.Replayed, "mismatched": want.Mismatched,
+		"name taken": want.NameTaken, "invalid": want.Invalid, "read": want.Read, "outbox": want.Accepted, "cost": 15,
+	} {
+		if !strings.Contains(got.stdout, "\n"+pad(name)+" "+padLeft(count(n))+"   ") {
+			t.Errorf("no row %q with %d in\n%s", name, n, got.stdout)
+		}
+	}
+}
+
+func TestWrongUsageEndsWithTwo(t *testing.T) {
+	for _, args := range [][]string{
+		{"-workers", "0"}, {"-workers", "257"}, {"-workers", "many"}, {"-repeat", "0"}, {"-lose-answers", "1"},
+		{"-lose-answers", "-0.1"}, {"-lose-answers", "NaN"}, {"-nonsense"}, {"one", "two"},
+	} {
+		got := brokerage(t.Context(), nil, args...)
+		if got.code != exitUsage || !strings.Contains(got.stderr, "usage: brokerage") || got.stdout != "" {
+			t.Errorf("%q: exit code %d, stdout %q, stderr %q", args, got.code, got.stdout, got.stderr)
+		}
+	}
+	if got := brokerage(t.Context(), nil, "-h"); got.code != exitDone {
+		t.Errorf("-h ends with %d", got.code)
+	}
+}
+
+func TestWhatCannotRunEndsWithOne(t *testing.T) {
+	nobody := httptest.NewServer(nil)
+	nobody.Close()
+	for name, args := range map[string][]string{
+		"no such file": {filepath.Join(t.TempDir(), "absent.jsonl")},
+		"a directory":  {t.TempDir()},
+		"no endpoint":  {"-endpoint", nobody.URL},
+		"no URL":       {"-endpoint", "nonsense"},
+	} {
+		got := brokerage(t.Context(), nil, args...)
+		if got.code != exitFailed || !strings.HasPrefix(got.stderr, "brokerage: ") {
+			t.Errorf("%s: exit code %d, stderr %q", name, got.code, got.stderr)
+		}
+	}
+}
+
+func TestAnInterruptedDayFinishesWhatItBegan(t *testing.T) {
+	day := daygen.Day(7, 60)
+	ctx, interrupt := context.WithCancel(t.Context())
+	text := daygen.Text(day)
+	half := len(text) / 2
+	stdin := io.MultiReader(strings.NewReader(text[:half]), readFunc(func([]byte) (int, error) {
+		interrupt()
+		return 0, io.ErrUnexpectedEOF
+	}))
+	got := brokerage(ctx, stdin, "-json", "-")
+	if got.code != exitFailed || !strings.Contains(got.stderr, "interrupted") {
+		t.Fatalf("exit code %d, stderr %q", got.code, got.stderr)
+	}
+	var r report
+	if err := json.Unmarshal([]byte(got.stdout), &r); err != nil {
+		t.Fatal(err)
+	}
+	if r.Accepted == 0 || r.OutboxReady != r.Accepted || r.Unfinished != 0 {
+		t.Errorf("the report of an interrupted day is %+v", r)
+	}
+	if sum := r.Accepted + r.Replayed + r.Mismatched + r.NameTaken + r.Invalid; sum != r.OrdersRead {
+		t.Errorf("%d lines counted, %d read", sum, r.OrdersRead)
+	}
+}
+
+type readFunc func([]byte) (int, error)
+
+func (f readFunc) Read(p []byte) (int, error) { return f(p) }
+
+// An endpoint keeps its tables between runs, so the second run finds every decision of the first.
+func TestAnEndpointKeepsTheDecisionsOfTheFirstRun(t *testing.T) {
+	server := httptest.NewServer(dynamosim.New(t))
+	defer server.Close()
+	day := daygen.Day(7, 60)
+	first := figures(t, day, "-endpoint", server.URL)
+	mustCount(t, first, daygen.Expect(day, 1))
+	mustCost(t, first)
+
+	second := figures(t, day, "-endpoint", server.URL)
+	want := daygen.Expect(day, 2)
+	for name, n := range map[string]int{
+		"accepted": 0, "name_taken": 0, "outbox_ready": want.Accepted,
+		"replayed": want.Replayed - daygen.Expect(day, 1).Replayed,
+	} {
+		if second[name] != float64(n) {
+			t.Errorf("second run: %s is %v, want %d", name, second[name], n)
+		}
+	}
+}
+
+func pad(name string) string { return name + strings.Repeat(" ", 12-len(name)) }
+
+func padLeft(number string) string { return strings.Repeat(" ", 9-len(number)) + number }
