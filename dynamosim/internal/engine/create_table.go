@@ -237,7 +237,7 @@ func (d *definition) checkIndex(ix indexDefinition, local bool, used map[string]
 		return d.checkLocalIndex(ix)
 	}
 	if d.onDemand() && ix.ProvisionedThroughput != nil {
-		return invalid(msgThroughputOnDemand)
+		return invalid(msgIndexThroughputOnDemand(*ix.IndexName))
 	}
 	if !d.onDemand() && ix.ProvisionedThroughput == nil {
 		return invalid(msgThroughputMissing)

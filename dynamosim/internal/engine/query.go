@@ -83,7 +83,9 @@ func (in *queryInput) checkModel() *failure {
 	if in.IndexName != nil {
 		c.indexName("indexName", *in.IndexName)
 	}
-	c.minValue("limit", in.Limit, 1)
+	if in.Limit != nil && *in.Limit < 1 {
+		c.add("Value at 'Limit' failed to satisfy constraint: Member must have value greater than or equal to 1")
+	}
 	c.oneOf("select", in.Select, selectEnum)
 	c.oneOf("returnConsumedCapacity", in.ReturnConsumedCapacity, consumedCapacityEnum)
 	return c.failure()

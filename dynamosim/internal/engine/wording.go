@@ -197,6 +197,11 @@ func msgLocalRange(index string) string {
 	return msgInvalidParameter + "Index KeySchema does not have a range key for index: " + index
 }
 
+func msgIndexThroughputOnDemand(index string) string {
+	return msgInvalidParameter + "ProvisionedThroughput should not be specified for index: " + index +
+		" when BillingMode is PAY_PER_REQUEST"
+}
+
 func msgThroughputRange(value int64, name string) string {
 	return fmt.Sprintf("Given value %d for %s is out of bounds", value, name)
 }
