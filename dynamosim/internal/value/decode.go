@@ -81,7 +81,7 @@ type decoder struct {
 type mark struct{ start, name, nameEnd, end int }
 
 func newDecoder(src []byte) *decoder {
-	return &decoder{scanner: scanner{src: src}, out: make([]byte, 0, len(src))}
+	return &decoder{scanner: scanner{src: src}, out: make([]byte, 0, len(src)), marks: make([]mark, 0, 24)}
 }
 
 func (d *decoder) whole(read func() *Error) error {
@@ -124,8 +124,8 @@ func (d *decoder) value(level int) (Kind, *Error) {
 		if err != nil {
 			return 0, err
 		}
-		kind, known := ParseKind(string(name))
-		if !known || d.peek() == 'n' {
+		kind := kindOf(name)
+		if kind == 0 || d.peek() == 'n' {
 			if err := d.skip(0); err != nil {
 				return 0, err
 			}
@@ -149,6 +149,34 @@ func (d *decoder) value(level int) (Kind, *Error) {
 		d.invalid(msgManyMembers)
 	}
 	return found, nil
+}
+
+// kindOf is ParseKind without a string.
+func kindOf(name []byte) Kind {
+	switch string(name) {
+	case "S":
+		return S
+	case "N":
+		return N
+	case "B":
+		return B
+	case "BOOL":
+		return BOOL
+	case "NULL":
+		return NULL
+	case "L":
+		return L
+	case "M":
+		return M
+	case "SS":
+		return SS
+	case "NS":
+		return NS
+	case "BS":
+		return BS
+	default:
+		return 0
+	}
 }
 
 // payload reads what follows the colon of a member.
@@ -269,7 +297,7 @@ func (d *decoder) nameOf(m mark) []byte { return d.out[m.name:m.nameEnd] }
 func (d *decoder) sortEntries(start, base int) {
 	marks := d.marks[base:]
 	slices.SortStableFunc(marks, func(a, b mark) int { return bytes.Compare(d.nameOf(a), d.nameOf(b)) })
-	d.spare = d.spare[:0]
+	d.spare = slices.Grow(d.spare[:0], len(d.out)-start)
 	kept := 0
 	for i, m := range marks {
 		if i+1 < len(marks) && bytes.Equal(d.nameOf(m), d.nameOf(marks[i+1])) {

@@ -164,10 +164,10 @@ func FuzzNumber(f *testing.F) {
 		if err != nil {
 			return
 		}
-		exact, ok := new(big.Rat).SetString(text)
-		if !ok && strings.Trim(text, "0.+-eE") == "" {
+		if v == value.Int(0) { // big.Rat refuses the exponents that a zero may have
 			return
 		}
+		exact, ok := new(big.Rat).SetString(text)
 		if got, _ := new(big.Rat).SetString(v.Text()); !ok || got.Cmp(exact) != 0 {
 			t.Errorf("Number(%q) = %s", text, v.Text())
 		}

@@ -31,12 +31,8 @@ func (k Kind) String() string {
 
 // ParseKind finds the type with a wire name.
 func ParseKind(name string) (Kind, bool) {
-	for k := S; k <= BS; k++ {
-		if kindNames[k] == name {
-			return k, true
-		}
-	}
-	return 0, false
+	k := kindOf([]byte(name))
+	return k, k != 0
 }
 
 // IsSet reports whether k is one of the three set types.
