@@ -112,7 +112,7 @@ func (e Event) envelope(item txn.Item, occurred string) {
 	item[attrAggregateVersion] = number(e.AggregateVersion)
 	item[attrType], item[attrSchemaVersion] = text(e.Type), number(int64(e.SchemaVersion))
 	item[attrOccurred] = text(occurred)
-	item[attrPayload] = &types.AttributeValueMemberB{Value: bytes.Clone(e.Payload)}
+	item[attrPayload] = &types.AttributeValueMemberB{Value: append([]byte{}, e.Payload...)} // nil would be no value at all
 	item[attrDigest] = &types.AttributeValueMemberB{Value: digest[:]}
 	if e.CausationID != "" {
 		item[attrCausation] = text(e.CausationID)

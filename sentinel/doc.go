@@ -16,13 +16,13 @@
 //
 // # States of a name
 //
-//	              Reserve
-//	  no record ───────────┐
-//	                       ▼    Move, same name:
-//	         Reserve    ┌──────┐ new owner
-//	 ┌──────┐ ────────► │ held │ ────────┐
-//	 │ free │           └──────┘ ◄───────┘
-//	 └──────┘ ◄────────    Release
+//	             Reserve
+//	 no record ───────────┐
+//	                      ▼    Move, same name:
+//	        Reserve    ┌──────┐ new owner
+//	┌──────┐ ────────► │ held │ ────────┐
+//	│ free │           └──────┘ ◄───────┘
+//	└──────┘ ◄────────    Release
 //
 // Move to another name is Release of the old and Reserve of the new one in one transaction.
 //
@@ -48,8 +48,8 @@
 //	version     N  rises with every change, for as long as the record exists
 //	owner       S  who holds the name; absent when it is free
 //	command     S  the command that took it; absent when it is free
-//	reservedAt  S  since when, UTC; absent when it is free
-//	releasedAt  S  since when it is free, UTC; absent when it is held
+//	reservedAt  S  when it was claimed, UTC; absent when it is free
+//	releasedAt  S  when it was released, UTC; absent when it is held
 //	txnUpdate   S  mark of the transaction that wrote it last
 //
 // A release keeps the record, about 150 bytes: its version makes late requests fail, and its mark proves the release when

@@ -7,8 +7,8 @@ import (
 // Move returns the part that gives up one name and takes another, both or neither: a rename. The two must be of one
 // tenant and kind. It fails as [Names.Release] does for the old name and as [Names.Reserve] does for the new one.
 //
-// Where both names are the same, a new owner takes the name over in one write; for the same owner the part changes
-// nothing and only makes sure that the name is still held as it was read.
+// Where both names are the same, the new claim replaces the old one in one write: another owner takes the name over,
+// without a moment in which it is free; the same owner keeps it.
 //
 // Commit it together with the write that changes the name in the owner's own record.
 //
@@ -41,8 +41,8 @@ func (n *Names) move(from Held, to Claim) ([]txn.Write, error) {
 	return []txn.Write{take, leave}, nil
 }
 
-// handOver changes who holds a name. Two writes on one item are not possible, and giving up a name to take it again
-// would open a gap in which it is free.
+// handOver replaces a claim by another on the same name. It is a write for the same owner too: a mere check costs as
+// much, and is no fence for the transaction.
 func (n *Names) handOver(from Held, to Claim) (txn.Write, error) {
 	if _, err := n.heldKey(from); err != nil {
 		return txn.Write{}, err
@@ -59,10 +59,6 @@ func (n *Names) handOver(from Held, to Claim) (txn.Write, error) {
 		return txn.Write{}, err
 	}
 	write := n.change(from, key)
-	if to.Owner == from.Owner {
-		write.Action, write.Fence = txn.ActionCheck, false
-		return write, nil
-	}
 	write.Update = "SET #version = :next, #owner = :owner, #command = :command, #reservedAt = :at"
 	write.Names = substitutions(attrCommand, attrReserved)
 	write.Values[":next"], write.Values[":owner"] = number(from.Version+1), text(to.Owner)

@@ -64,7 +64,7 @@ type Claim struct {
 type Held struct {
 	Claim
 	Version int64
-	// Since is when the owner got the name.
+	// Since is when this claim was made.
 	Since time.Time
 }
 

@@ -1,0 +1,126 @@
+package outbox_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/dynafin/dynafin/dynamosim"
+	"github.com/dynafin/dynafin/outbox"
+	"github.com/dynafin/dynafin/txn"
+)
+
+var (
+	orders = txn.Table{Name: "Orders"}
+	day    = time.Date(2026, 11, 29, 14, 18, 0, 0, time.UTC)
+)
+
+// bench is a database with an Orders table that holds the orders and their events.
+type bench struct {
+	db     *dynamosim.DB
+	client *dynamodb.Client
+	events *outbox.Outbox
+}
+
+func setup(t dynamosim.TB, opts ...dynamosim.Options) *bench {
+	t.Helper()
+	db := dynamosim.New(t, opts...)
+	b := &bench{db: db, client: db.Client(), events: outbox.New(outbox.Config{Service: "orders", Table: orders})}
+	createTable(b.client, b.events)
+	return b
+}
+
+// createTable creates the Orders table with the READY index.
+func createTable(client *dynamodb.Client, events *outbox.Outbox) {
+	pk, sk := "PK", "SK"
+	_, err := client.CreateTable(context.Background(), &dynamodb.CreateTableInput{
+		TableName:   &orders.Name,
+		BillingMode: types.BillingModePayPerRequest,
+		KeySchema: []types.KeySchemaElement{
+			{AttributeName: &pk, KeyType: types.KeyTypeHash}, {AttributeName: &sk, KeyType: types.KeyTypeRange},
+		},
+		AttributeDefinitions: append(events.IndexAttributes(),
+			types.AttributeDefinition{AttributeName: &pk, AttributeType: types.ScalarAttributeTypeS},
+			types.AttributeDefinition{AttributeName: &sk, AttributeType: types.ScalarAttributeTypeS}),
+		GlobalSecondaryIndexes: []types.GlobalSecondaryIndex{events.Index()},
+	})
+	if err != nil {
+		panic(err) // examples have no other way to fail
+	}
+}
+
+// impatient is a Committer that does not wait between attempts.
+func impatient(client txn.Client) *txn.Committer {
+	return txn.New(client, txn.Config{Jitter: func(time.Duration) time.Duration { return 0 }})
+}
+
+func (b *bench) commit(t *testing.T, parts ...txn.Part) txn.Receipt {
+	t.Helper()
+	receipt, err := impatient(b.client).Commit(t.Context(), parts...)
+	if err != nil {
+		t.Fatalf("commit: %v", err)
+	}
+	return receipt
+}
+
+// ready lists every READY event of every shard that is due by the cutoff, with its shard.
+func (b *bench) ready(t *testing.T, cutoff time.Time) map[string]int {
+	t.Helper()
+	shardOf := map[string]int{}
+	for shard := range b.events.Shards() {
+		for listed, err := range b.events.Ready(t.Context(), b.client, shard, cutoff, 0) {
+			if err != nil {
+				t.Fatalf("shard %d: %v", shard, err)
+			}
+			shardOf[listed.EventID] = shard
+		}
+	}
+	return shardOf
+}
+
+// accepted is the event of an accepted order, complete and valid.
+func accepted(orderID string) outbox.Event {
+	e := outbox.Event{
+		Tenant: "acme", AggregateType: "Order", AggregateID: orderID, AggregateVersion: 1,
+		Type: "OrderAccepted", SchemaVersion: 1, OccurredAt: day,
+		CausationID: "req-" + orderID, TraceID: "4bf92f3577b34da6a3ce929d0e0e4736",
+		Payload: []byte(`{"orderId":"` + orderID + `"}`),
+	}
+	e.ID = e.StableID()
+	return e
+}
+
+func order(id string) txn.Part {
+	return txn.Put(orders, orders.Key("TEN#acme#ORDER#"+id, "META"), txn.IfAbsent(), txn.Label("AP01.create"))
+}
+
+// item reads the stored record of an event.
+func (b *bench) item(t *testing.T, id string) txn.Item {
+	t.Helper()
+	consistent := true
+	out, err := b.client.GetItem(t.Context(), &dynamodb.GetItemInput{
+		TableName: &orders.Name, ConsistentRead: &consistent, Key: orders.Key("OUTBOX#"+id, "EVENT"),
+	})
+	if err != nil || out.Item == nil {
+		t.Fatalf("read the record of %q: %v, %v", id, out, err)
+	}
+	return out.Item
+}
+
+// entry reads the index entry of an event, as the index projects it.
+func (b *bench) entry(t *testing.T, id string) txn.Item {
+	t.Helper()
+	item := b.item(t, id)
+	index, condition := outbox.DefaultIndex, "readyPk = :pk AND readySk = :sk"
+	out, err := b.client.Query(t.Context(), &dynamodb.QueryInput{
+		TableName: &orders.Name, IndexName: &index, KeyConditionExpression: &condition,
+		ExpressionAttributeValues: txn.Item{":pk": item["readyPk"], ":sk": item["readySk"]},
+	})
+	if err != nil || len(out.Items) != 1 {
+		t.Fatalf("read the index entry of %q: %v, %v", id, out, err)
+	}
+	return out.Items[0]
+}
