@@ -77,38 +77,74 @@ func (d *day) run(ctx context.Context) error {
 	return err
 }
 
-// feed reads the source once.
+// feed hands the orders of the source to the workers, once.
 func (d *day) feed(ctx context.Context, pass int, jobs chan<- job) error {
 	source, err := d.source.open()
 	if err != nil {
 		return err
 	}
-	defer source.Close()
-	lines := bufio.NewReaderSize(&metered{source, &d.fed}, maxLine+1)
-	for number := 1; ctx.Err() == nil; number++ {
-		line, err := readLine(lines)
-		if err == io.EOF {
-			return nil
-		}
-		var o order
-		if err == nil {
-			o, err = d.market.parse(line)
-		} else if !errors.Is(err, errOverlong) {
-			return fmt.Errorf("line %d: %w", number, err)
-		}
-		if err != nil {
-			d.count(invalid, txn.Receipt{})
-			if pass == 1 {
-				d.complain(fmt.Errorf("line %d: %w", number, err))
-			}
-			continue
-		}
+	lines := readLines(ctx, source, &d.fed)
+	for {
 		select {
-		case jobs <- job{o, number, fmt.Sprintf("%s-%d-%d", d.runID, pass, number)}:
-		case <-ctx.Done(): // the line was read, but nothing was done about it: it does not count
+		case <-ctx.Done():
+			return nil
+		case l, more := <-lines:
+			if !more {
+				return nil
+			}
+			o, err := order{}, l.err
+			switch {
+			case err == nil:
+				o, err = d.market.parse(l.text)
+			case !errors.Is(err, errOverlong):
+				return fmt.Errorf("line %d: %w", l.number, err)
+			}
+			if err != nil {
+				d.count(invalid, txn.Receipt{})
+				if pass == 1 {
+					d.complain(fmt.Errorf("line %d: %w", l.number, err))
+				}
+				continue
+			}
+			select {
+			case jobs <- job{o, l.number, fmt.Sprintf("%s-%d-%d", d.runID, pass, l.number)}:
+			case <-ctx.Done(): // nothing was done about this line: it does not count
+			}
 		}
 	}
-	return nil
+}
+
+// line is one line of the source, or why there is none.
+type line struct {
+	number int
+	text   []byte
+	err    error
+}
+
+// readLines sends the lines of a source, and at last the error that ended it early. It reads in a goroutine of its own:
+// a source that blocks, such as a terminal, must not keep an interrupted day from ending.
+func readLines(ctx context.Context, source io.ReadCloser, bytesRead *atomic.Int64) <-chan line {
+	lines := make(chan line, 64)
+	go func() {
+		defer close(lines)
+		defer source.Close()
+		in := bufio.NewReaderSize(&metered{source, bytesRead}, maxLine+1)
+		for number := 1; ; number++ {
+			text, err := readLine(in)
+			if err == io.EOF {
+				return
+			}
+			select {
+			case lines <- line{number, bytes.Clone(text), err}:
+			case <-ctx.Done():
+				return
+			}
+			if err != nil && err != errOverlong {
+				return
+			}
+		}
+	}()
+	return lines
 }
 
 var errOverlong = fmt.Errorf("the line has more than %d bytes", maxLine)

@@ -10,6 +10,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"net/url"
 	"os"
 	"os/signal"
 )
@@ -79,6 +80,8 @@ func parseFlags(args []string, stderr io.Writer) (options, error) {
 		err = errors.New("-repeat must be at least 1")
 	case !(o.lose >= 0 && o.lose <= 0.9):
 		err = errors.New("-lose-answers must be 0 to 0.9")
+	case o.endpoint != "" && !isURL(o.endpoint):
+		err = fmt.Errorf("-endpoint must be a URL such as http://localhost:8000, not %q", o.endpoint)
 	}
 	if err != nil {
 		fmt.Fprintf(stderr, "brokerage: %v\n", err)
@@ -86,6 +89,11 @@ func parseFlags(args []string, stderr io.Writer) (options, error) {
 	}
 	o.file = flags.Arg(0)
 	return o, err
+}
+
+func isURL(text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
 }
 
 // run is the program. It touches nothing of the process but its arguments and, for -endpoint, AWS_* variables.

@@ -23,7 +23,8 @@ func process(ctx context.Context, o options, stdin io.Reader, screen *console) (
 		return nil, err
 	}
 	between := newWire(o.seed, o.lose)
-	client, pace := between.embedded(), txn.Config{BaseDelay: time.Microsecond} // nobody to be patient with
+	client := between.embedded()
+	pace := txn.Config{MaxAttempts: 50, BaseDelay: time.Microsecond, MaxDelay: time.Millisecond} // nobody to be patient with
 	if o.endpoint != "" {
 		client, pace = between.remote(o.endpoint, o.workers), txn.Config{}
 	}

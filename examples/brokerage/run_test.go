@@ -7,10 +7,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/dynafin/dynafin/dynamosim"
@@ -156,10 +158,28 @@ func TestTheTableSaysWhatTheObjectSays(t *testing.T) {
 	}
 }
 
+// The number of transactions may differ from run to run: a rejected order whose repeat is in work at the same time takes
+// one transaction more or less.
+func TestTheReadmeShowsWhatTheProgramPrints(t *testing.T) {
+	readme, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := brokerage(t.Context(), nil)
+	messages := strings.SplitAfterN(got.stderr, "\n", 4)
+	shown := append(messages[:3], strings.SplitAfter(got.stdout, "\n")...)
+	for _, line := range shown {
+		if !strings.HasPrefix(line, "transactions ") && !strings.Contains(string(readme), line) {
+			t.Errorf("README.md does not show %q", line)
+		}
+	}
+}
+
 func TestWrongUsageEndsWithTwo(t *testing.T) {
 	for _, args := range [][]string{
 		{"-workers", "0"}, {"-workers", "257"}, {"-workers", "many"}, {"-repeat", "0"}, {"-lose-answers", "1"},
 		{"-lose-answers", "-0.1"}, {"-lose-answers", "NaN"}, {"-nonsense"}, {"one", "two"},
+		{"-endpoint", "nonsense"}, {"-endpoint", "localhost:8000"},
 	} {
 		got := brokerage(t.Context(), nil, args...)
 		if got.code != exitUsage || !strings.Contains(got.stderr, "usage: brokerage") || got.stdout != "" {
@@ -178,7 +198,6 @@ func TestWhatCannotRunEndsWithOne(t *testing.T) {
 		"no such file": {filepath.Join(t.TempDir(), "absent.jsonl")},
 		"a directory":  {t.TempDir()},
 		"no endpoint":  {"-endpoint", nobody.URL},
-		"no URL":       {"-endpoint", "nonsense"},
 	} {
 		got := brokerage(t.Context(), nil, args...)
 		if got.code != exitFailed || !strings.HasPrefix(got.stderr, "brokerage: ") {
@@ -188,28 +207,57 @@ func TestWhatCannotRunEndsWithOne(t *testing.T) {
 }
 
 func TestAnInterruptedDayFinishesWhatItBegan(t *testing.T) {
-	day := daygen.Day(7, 60)
+	text := daygen.Text(daygen.Day(7, 60))
 	ctx, interrupt := context.WithCancel(t.Context())
-	text := daygen.Text(day)
-	half := len(text) / 2
-	stdin := io.MultiReader(strings.NewReader(text[:half]), readFunc(func([]byte) (int, error) {
+	silent, keepOpen := io.Pipe() // as a terminal at which nobody types
+	defer keepOpen.Close()
+	stdin := io.MultiReader(strings.NewReader(text[:len(text)/2]), readFunc(func(p []byte) (int, error) {
 		interrupt()
-		return 0, io.ErrUnexpectedEOF
+		return silent.Read(p)
 	}))
 	got := brokerage(ctx, stdin, "-json", "-")
 	if got.code != exitFailed || !strings.Contains(got.stderr, "interrupted") {
 		t.Fatalf("exit code %d, stderr %q", got.code, got.stderr)
 	}
+	if r := mustAddUp(t, got); r.OutboxReady != r.Accepted || r.Unfinished != 0 {
+		t.Errorf("the report of an interrupted day is %+v", r)
+	}
+}
+
+// A day that cannot go on stops; what it says about the lines up to then still holds.
+func TestAnOrderThatStaysUndecidedStopsTheDay(t *testing.T) {
+	db := dynamosim.New(t)
+	var sent atomic.Int64
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.Header.Get("X-Amz-Target"), "."+transact) && sent.Add(1) > 20 {
+			w.WriteHeader(http.StatusBadRequest)
+			fmt.Fprint(w, `{"__type":"com.amazon.coral.service#AccessDeniedException","Message":"no longer"}`)
+			return
+		}
+		db.ServeHTTP(w, r)
+	}))
+	defer server.Close()
+	got := brokerage(t.Context(), strings.NewReader(daygen.Text(daygen.Day(7, 60))), "-json", "-workers", "4", "-endpoint", server.URL, "-")
+	if got.code != exitFailed || !strings.Contains(got.stderr, "AccessDenied") || !strings.Contains(got.stderr, "brokerage: line ") {
+		t.Fatalf("exit code %d, stderr %q", got.code, got.stderr)
+	}
+	r := mustAddUp(t, got)
+	if r.Unfinished < 1 || r.Unfinished > 4 || r.OutboxReady != r.Accepted {
+		t.Errorf("the report is %+v", r)
+	}
+}
+
+// mustAddUp returns the report of a run that stopped, and checks that every line is in exactly one count.
+func mustAddUp(t *testing.T, got ran) report {
+	t.Helper()
 	var r report
 	if err := json.Unmarshal([]byte(got.stdout), &r); err != nil {
 		t.Fatal(err)
 	}
-	if r.Accepted == 0 || r.OutboxReady != r.Accepted || r.Unfinished != 0 {
-		t.Errorf("the report of an interrupted day is %+v", r)
-	}
-	if sum := r.Accepted + r.Replayed + r.Mismatched + r.NameTaken + r.Invalid; sum != r.OrdersRead {
+	if sum := r.Accepted + r.Replayed + r.Mismatched + r.NameTaken + r.Invalid + r.Unfinished; sum != r.OrdersRead {
 		t.Errorf("%d lines counted, %d read", sum, r.OrdersRead)
 	}
+	return r
 }
 
 type readFunc func([]byte) (int, error)
