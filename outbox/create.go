@@ -25,11 +25,11 @@ func (o *Outbox) Create(e Event) txn.Part {
 }
 
 func (o *Outbox) create(e Event) (txn.Write, error) {
-	item, err := o.newRecord(e)
+	digest := e.digest()
+	item, err := o.newRecord(e, digest[:])
 	if err != nil {
 		return txn.Write{}, err
 	}
-	digest := e.digest()
 	return txn.Write{
 		Action:    txn.ActionPut,
 		Table:     o.config.Table,

@@ -54,9 +54,13 @@ func (e Event) digest() [sha256.Size]byte {
 }
 
 // digestOf hashes fields with their lengths, so that no two lists of fields are one text.
-func digestOf(domain string, fields ...string) [sha256.Size]byte {
-	var buf []byte
-	for _, field := range append([]string{domain}, fields...) {
+func digestOf(fields ...string) [sha256.Size]byte {
+	size := 0
+	for _, field := range fields {
+		size += 8 + len(field)
+	}
+	buf := make([]byte, 0, size)
+	for _, field := range fields {
 		buf = binary.BigEndian.AppendUint64(buf, uint64(len(field)))
 		buf = append(buf, field...)
 	}

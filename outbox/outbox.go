@@ -1,6 +1,9 @@
 package outbox
 
 import (
+	"slices"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/dynafin/dynafin/internal/keys"
@@ -78,14 +81,14 @@ func (o *Outbox) Shards() int { return o.config.Map.Shards }
 // choose and claim an event; the envelope is not part of it.
 func (o *Outbox) Index() types.GlobalSecondaryIndex {
 	return types.GlobalSecondaryIndex{
-		IndexName: &o.config.Index,
+		IndexName: aws.String(o.config.Index),
 		KeySchema: []types.KeySchemaElement{
-			{AttributeName: &o.config.IndexPK, KeyType: types.KeyTypeHash},
-			{AttributeName: &o.config.IndexSK, KeyType: types.KeyTypeRange},
+			{AttributeName: aws.String(o.config.IndexPK), KeyType: types.KeyTypeHash},
+			{AttributeName: aws.String(o.config.IndexSK), KeyType: types.KeyTypeRange},
 		},
 		Projection: &types.Projection{
 			ProjectionType:   types.ProjectionTypeInclude,
-			NonKeyAttributes: append([]string(nil), projected...),
+			NonKeyAttributes: slices.Clone(projected),
 		},
 	}
 }
@@ -93,7 +96,7 @@ func (o *Outbox) Index() types.GlobalSecondaryIndex {
 // IndexAttributes returns the definitions of the index's key attributes, for CreateTable or UpdateTable.
 func (o *Outbox) IndexAttributes() []types.AttributeDefinition {
 	return []types.AttributeDefinition{
-		{AttributeName: &o.config.IndexPK, AttributeType: types.ScalarAttributeTypeS},
-		{AttributeName: &o.config.IndexSK, AttributeType: types.ScalarAttributeTypeS},
+		{AttributeName: aws.String(o.config.IndexPK), AttributeType: types.ScalarAttributeTypeS},
+		{AttributeName: aws.String(o.config.IndexSK), AttributeType: types.ScalarAttributeTypeS},
 	}
 }

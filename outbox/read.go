@@ -50,16 +50,22 @@ func (o *Outbox) Get(ctx context.Context, client Client, id string) (Record, err
 // Listed is a READY event as the index shows it. The index may lag behind the events: what is listed may have been
 // claimed since, and what was created just now may not be listed yet.
 type Listed struct {
+	// EventID identifies the event; [Outbox.Get] reads the rest of it.
 	EventID string
-	Due     time.Time
+	// Due is the time before which it must not be published.
+	Due time.Time
+	// Version is that of the record when the index saw it.
 	Version int64
+	// Attempt counts the attempts to publish, from 0.
 	Attempt int64
-
-	Tenant           string
+	// Tenant is whose fact it is.
+	Tenant string
+	// AggregateType, AggregateID and AggregateVersion say what changed, and to which version.
 	AggregateType    string
 	AggregateID      string
 	AggregateVersion int64
-	Type             string
+	// Type names the fact.
+	Type string
 }
 
 // Ready lists the READY events of one shard that are due at or before the cutoff, the earliest first (AP16, IDX17). It

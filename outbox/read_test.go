@@ -185,6 +185,33 @@ func TestADamagedRecordIsNotGivenOut(t *testing.T) {
 	}
 }
 
+// What somebody else put into the index is an error and not an event.
+func TestAForeignIndexEntryIsNotListed(t *testing.T) {
+	t.Parallel()
+	for what, attrs := range map[string]map[string]string{
+		"a due time that is none": {"readySk": "DUE#+soon#evt-1"},
+		"no version":              {"readySk": "DUE#2026-11-29T14:18:00.000000000Z#evt-1"},
+	} {
+		b := oneShard(t)
+		item := orders.Key("foreign", "foreign")
+		item["readyPk"] = &types.AttributeValueMemberS{Value: "SERVICE#orders#READY#0000"}
+		for attr, value := range attrs {
+			item[attr] = &types.AttributeValueMemberS{Value: value}
+		}
+		b.commit(t, txn.Put(orders, item))
+		seen := 0
+		for _, err := range b.events.Ready(t.Context(), b.client, 0, day, 0) {
+			seen++
+			if !errors.Is(err, outbox.ErrCorrupt) {
+				t.Errorf("%s: %v, want ErrCorrupt", what, err)
+			}
+		}
+		if seen != 1 {
+			t.Errorf("%s: the iteration yields %d times, want once", what, seen)
+		}
+	}
+}
+
 func TestGetCostsOneUnitForEach4KiB(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

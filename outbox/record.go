@@ -60,7 +60,7 @@ func number(n int64) types.AttributeValue {
 }
 
 // newRecord returns the item of a new event: state READY, version 1, attempt 0, no lease, listed in the index.
-func (o *Outbox) newRecord(e Event) (txn.Item, error) {
+func (o *Outbox) newRecord(e Event, digest []byte) (txn.Item, error) {
 	if o.err != nil {
 		return nil, o.err
 	}
@@ -94,8 +94,9 @@ func (o *Outbox) newRecord(e Event) (txn.Item, error) {
 	item[o.config.IndexPK], item[o.config.IndexSK] = text(ready.PK), text(ready.SK)
 	item[attrState], item[attrVersion], item[attrAttempt] = text(string(Ready)), number(1), number(0)
 	item[attrDue] = text(due)
-	item[attrMapVersion], item[attrHashVersion], item[attrShard] = number(int64(place.MapVersion)), number(int64(place.HashVersion)), number(int64(place.Shard))
-	e.envelope(item, occurred)
+	item[attrShard] = number(int64(place.Shard))
+	item[attrMapVersion], item[attrHashVersion] = number(int64(place.MapVersion)), number(int64(place.HashVersion))
+	e.envelope(item, occurred, digest)
 	if size := capacity.ItemSize(item) + markBytes; size > MaxRecordBytes {
 		return nil, &InvalidError{EventID: e.ID, Field: "Payload",
 			Reason: "makes a record of " + strconv.Itoa(size) + " bytes; at most " + strconv.Itoa(MaxRecordBytes) + " can be stored"}
@@ -104,16 +105,16 @@ func (o *Outbox) newRecord(e Event) (txn.Item, error) {
 }
 
 // envelope adds what never changes.
-func (e Event) envelope(item txn.Item, occurred string) {
-	digest := e.digest()
+func (e Event) envelope(item txn.Item, occurred string, digest []byte) {
 	item[attrFormat] = &types.AttributeValueMemberN{Value: recordFormat}
 	item[attrEventID], item[attrTenant] = text(e.ID), text(e.Tenant)
 	item[attrAggregateType], item[attrAggregateID] = text(e.AggregateType), text(e.AggregateID)
 	item[attrAggregateVersion] = number(e.AggregateVersion)
 	item[attrType], item[attrSchemaVersion] = text(e.Type), number(int64(e.SchemaVersion))
 	item[attrOccurred] = text(occurred)
-	item[attrPayload] = &types.AttributeValueMemberB{Value: append([]byte{}, e.Payload...)} // nil would be no value at all
-	item[attrDigest] = &types.AttributeValueMemberB{Value: digest[:]}
+	payload := append([]byte{}, e.Payload...) // nil would be no value at all
+	item[attrPayload] = &types.AttributeValueMemberB{Value: payload}
+	item[attrDigest] = &types.AttributeValueMemberB{Value: digest}
 	if e.CausationID != "" {
 		item[attrCausation] = text(e.CausationID)
 	}

@@ -31,10 +31,9 @@ func TestInvalidClaimsAreRefusedBeforeAnythingIsSent(t *testing.T) {
 		bad := claim("C-1", "order-1")
 		c.spoil(&bad)
 		held := sentinel.Held{Claim: claim("C-1", "order-1"), Version: 1}
-		if bad.Tenant != held.Tenant || bad.Kind != held.Kind {
-			held.Tenant, held.Kind = bad.Tenant, bad.Kind
-		}
-		for what, err := range map[string]error{"reserve": b.names.Reserve(bad).Err(), "move": b.names.Move(held, bad).Err()} {
+		held.Tenant, held.Kind = bad.Tenant, bad.Kind // a move compares these first
+		errs := map[string]error{"reserve": b.names.Reserve(bad).Err(), "move": b.names.Move(held, bad).Err()}
+		for what, err := range errs {
 			var invalid *sentinel.InvalidError
 			if !errors.As(err, &invalid) || !errors.Is(err, sentinel.ErrInvalid) || invalid.Field != c.field || invalid.Reason != c.reason {
 				t.Errorf("%s with a bad %s: %v, want: %s %s", what, c.field, err, c.field, c.reason)

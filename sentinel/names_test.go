@@ -1,7 +1,10 @@
 package sentinel_test
 
 import (
+	"context"
 	"errors"
+	"maps"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -239,6 +242,40 @@ func TestCosts(t *testing.T) {
 	}
 	if meter.units != 1 || meter.calls != 1 {
 		t.Errorf("look up: %v units in %d calls, want 1 in 1", meter.units, meter.calls)
+	}
+}
+
+func TestADamagedRecordIsNotGivenOut(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.commit(t, b.names.Reserve(claim("C-1", "order-1")))
+	whole := b.item(t, "C-1")
+	delete(whole, txn.UpdateMarkAttribute)
+	for attr, value := range map[string]types.AttributeValue{
+		"v":          &types.AttributeValueMemberS{Value: "1"},
+		"version":    &types.AttributeValueMemberN{Value: "0"},
+		"owner":      &types.AttributeValueMemberN{Value: "1"},
+		"command":    &types.AttributeValueMemberS{Value: ""},
+		"reservedAt": &types.AttributeValueMemberS{Value: "today"},
+	} {
+		item := maps.Clone(whole)
+		item[attr] = value
+		b.commit(t, txn.Put(namesTable, item))
+		_, err := b.names.Lookup(t.Context(), b.client, "acme", sentinel.ClientOrder, "C-1")
+		if !errors.Is(err, sentinel.ErrCorrupt) || !strings.Contains(err.Error(), strconv.Quote(attr)) {
+			t.Errorf("bad %s: %v, want an ErrCorrupt that names it", attr, err)
+		}
+	}
+}
+
+func TestAFailedLookupKeepsItsCause(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := b.names.Lookup(ctx, b.client, "acme", sentinel.ClientOrder, "C-1")
+	if !errors.Is(err, sentinel.ErrRead) || !errors.Is(err, context.Canceled) {
+		t.Errorf("%v, want ErrRead with its cause", err)
 	}
 }
 
