@@ -1,6 +1,7 @@
 package outbox
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -13,10 +14,10 @@ import (
 
 // Defaults of a Config.
 const (
-	DefaultTable = "Outbox"
-	DefaultIndex = "GSI3"
-	DefaultPK    = "readyPk"
-	DefaultSK    = "readySk"
+	DefaultTable   = "Outbox"
+	DefaultIndex   = "GSI3"
+	DefaultIndexPK = "readyPk"
+	DefaultIndexSK = "readySk"
 )
 
 // Config says whose outbox it is and where it lives. Service is required; everything else has a default.
@@ -37,14 +38,9 @@ type Config struct {
 
 func (c Config) withDefaults() Config {
 	c.Table = c.Table.WithDefaults(DefaultTable)
-	for _, field := range []struct {
-		value     *string
-		otherwise string
-	}{{&c.Index, DefaultIndex}, {&c.IndexPK, DefaultPK}, {&c.IndexSK, DefaultSK}} {
-		if *field.value == "" {
-			*field.value = field.otherwise
-		}
-	}
+	c.Index = cmp.Or(c.Index, DefaultIndex)
+	c.IndexPK = cmp.Or(c.IndexPK, DefaultIndexPK)
+	c.IndexSK = cmp.Or(c.IndexSK, DefaultIndexSK)
 	if c.Map == (shardmap.Map{}) {
 		c.Map = shardmap.Default13()
 	}
