@@ -32,20 +32,21 @@
 //
 // # The mark
 //
-// Every item that a Commit puts carries the Commit's own mark in the attribute [MarkAttribute], every item that it updates in
-// [UpdateMarkAttribute] (29 and 31 bytes with the default marks). An attempt whose answer was lost is recognised
-// when the next one fails its conditions against items that carry the very same mark: the transaction is atomic, so one such item
-// proves the whole. The request token of DynamoDB is set too, the same for all attempts, but nothing depends on it.
+// Every item that a Commit puts carries the Commit's own mark in the attribute [MarkAttribute], every item that it
+// updates in [UpdateMarkAttribute] (29 and 31 bytes with the default marks). An attempt whose answer was lost is
+// recognised when the next one fails its conditions against items that carry the very same mark: the transaction is
+// atomic, so one such item proves the whole. The request token of DynamoDB is set too, the same for all attempts,
+// but nothing depends on it.
 //
 // # Fences
 //
-// After a lost answer a transaction is sent again only if it holds a fence: a Put with [IfAbsent] whose record is never deleted, or a
-// write on condition of a version that only rises. A second copy then fails its condition, whenever it arrives. Without a fence a repeat could apply twice, so Commit returns an
-// [AmbiguousError] at once. Every primitive that creates a record brings a fence.
+// After a lost answer a transaction is sent again only if it holds a fence: a Put with [IfAbsent] whose record is
+// never deleted, or a write on condition of a version that only rises. A second copy then fails its condition,
+// whenever it arrives. Without a fence a repeat could apply twice, so Commit returns an [AmbiguousError] at once.
 //
-// A refusal that follows a lost answer is reported as a [CanceledError] only where a fence proves that the lost copy was not applied. If the
-// fence was merely still absent, [CanceledError.Unsettled] is set: the lost copy may arrive late. Store the refusal under the same
-// idempotency key before acting on it, and the late copy fails.
+// A refusal that follows a lost answer is reported as a [CanceledError] only where a fence proves that the lost copy
+// was not applied. If the fence was merely still absent, [CanceledError.Unsettled] is set: the lost copy may arrive
+// late. Store the refusal under the same idempotency key before acting on it, and the late copy fails.
 //
 // # Cost
 //
@@ -54,6 +55,7 @@
 //
 // # Limits
 //
-// [MaxItems] items, [MaxBytes] bytes, one account and one Region; no two writes on one item. All are checked before anything is
-// sent, and the error names the parts. Commit switches the SDK's own retries off for its request: one loop decides.
+// [MaxItems] items, [MaxBytes] bytes, one account and one Region; no two writes on one item. All are checked before
+// anything is sent, and the error names the parts. Commit switches the SDK's own retries off for its request: one
+// loop decides.
 package txn
