@@ -58,8 +58,8 @@
 //	replay, mismatch              what the cancelled transaction costs; no read
 //	Lookup, record up to 4 KiB    1 read unit
 //
-// The record takes about 400 bytes beside keys, operation, code, body and effect. [Config.RecordBytesMax] of 1024 turns the
-// first line into a rule.
+// The record takes about 310 bytes beside tenant, key, operation, code, body and effect. [Config.RecordBytesMax] of 1024
+// turns the first line into a rule.
 //
 // # Limits, and what it does not do
 //

@@ -74,10 +74,10 @@ type Reason string
 // The reasons of a [CommandError].
 const (
 	ReasonSyntax    Reason = "is not well formed"
-	ReasonDuplicate Reason = "occurs twice"
+	ReasonDuplicate Reason = "is a duplicate"
 	ReasonUTF8      Reason = "is not valid UTF-8"
 	ReasonSurrogate Reason = "has an unpaired surrogate"
-	ReasonTrailing  Reason = "is followed by more data"
+	ReasonTrailing  Reason = "is beyond the end of the document"
 	ReasonNumber    Reason = "is a number beyond the limits"
 	ReasonTooDeep   Reason = "is nested too deeply"
 	ReasonTooLarge  Reason = "is too large"

@@ -26,7 +26,7 @@ func TestErrorsKeepKindCodeAndFactsThroughWrapping(t *testing.T) {
 		{&idempotency.InvalidError{Field: "Request.Key", Reason: "is missing", Cause: cause}, idempotency.ErrInvalid, fault.IdempotencyInvalid,
 			"idempotency: Request.Key is missing", false},
 		{&idempotency.CommandError{Field: "body", Offset: 7, Reason: idempotency.ReasonDuplicate}, idempotency.ErrCommand, fault.IdempotencyCommand,
-			`idempotency: command field "body": JSON at byte 7 occurs twice`, false},
+			`idempotency: command field "body": JSON at byte 7 is a duplicate`, false},
 		{&idempotency.CommandError{Offset: 0, Reason: idempotency.ReasonSyntax}, idempotency.ErrCommand, fault.IdempotencyCommand,
 			"idempotency: command: JSON at byte 0 is not well formed", false},
 		{&idempotency.TooLargeError{Tenant: "t", Key: "k", Bytes: 1025, BytesMax: 1024}, idempotency.ErrTooLarge, fault.IdempotencyTooLarge,

@@ -67,6 +67,11 @@ func TestOnceIsOneConditionalFencedPut(t *testing.T) {
 	if size := capacity.ItemSize(put.Item); size > 717 { // 0.7 KiB, as planned
 		t.Errorf("a record of the planned size has %d bytes", size)
 	}
+	bare := idempotency.Request{Tenant: "t", Key: "k", Operation: "o", Command: idempotency.NewFields()}
+	const marks = 22 - len("mark-1") // a default mark is longer than the one here
+	if size := capacity.ItemSize(written(t, idempotency.New(idempotency.Config{}).Once(bare, idempotency.Result{})).Item) + marks - len("tko"); size > 310 {
+		t.Errorf("a record without content has %d bytes", size)
+	}
 }
 
 // TestStoredRecordsAreJudgedInOneOrder changes a completed record in every way that matters and asks what it means.
