@@ -117,21 +117,32 @@ func operatorName(n node) string {
 
 // compared takes path op value, or value op path turned round.
 func (k *KeyCondition) compared(n *compareNode) string {
-	ops := map[tokenKind][2]KeyOp{
-		'=':                 {KeyEqual, KeyEqual},
-		'<':                 {KeyLess, KeyGreater},
-		tokenLessOrEqual:    {KeyLessOrEqual, KeyGreaterOrEqual},
-		'>':                 {KeyGreater, KeyLess},
-		tokenGreaterOrEqual: {KeyGreaterOrEqual, KeyLessOrEqual},
-	}
-	op, ok := ops[n.op]
+	op, turned := keyOp(n.op)
 	switch {
-	case !ok:
+	case op == 0:
 		return msgKeyOperator("<>")
 	case n.left.path == nil:
-		return k.add(op[1], n.right, n.left)
+		return k.add(turned, n.right, n.left)
 	default:
-		return k.add(op[0], n.left, n.right)
+		return k.add(op, n.left, n.right)
+	}
+}
+
+// keyOp returns the comparison of an operator, and that of the operator with its sides exchanged.
+func keyOp(operator tokenKind) (op, turned KeyOp) {
+	switch operator {
+	case '=':
+		return KeyEqual, KeyEqual
+	case '<':
+		return KeyLess, KeyGreater
+	case tokenLessOrEqual:
+		return KeyLessOrEqual, KeyGreaterOrEqual
+	case '>':
+		return KeyGreater, KeyLess
+	case tokenGreaterOrEqual:
+		return KeyGreaterOrEqual, KeyLessOrEqual
+	default:
+		return 0, 0
 	}
 }
 

@@ -182,15 +182,18 @@ func (p *parser) valueRank() rank {
 	return faultNameRef
 }
 
-// checkDisjoint refuses paths of which one holds another, and paths that contradict each other.
+// checkDisjoint refuses paths of which one holds another, and paths that contradict each other. An overlap counts more.
 func (p *parser) checkDisjoint(paths []path) {
 	for i, two := range paths {
 		for _, one := range paths[:i] {
 			switch relate(one, two) {
 			case overlap:
 				p.faults.add(faultOverlap, msgOverlap(one, two))
+				return
 			case conflict:
-				p.faults.add(faultConflict, msgConflict(one, two))
+				if p.faults[faultConflict] == "" {
+					p.faults.add(faultConflict, msgConflict(one, two))
+				}
 			}
 		}
 	}

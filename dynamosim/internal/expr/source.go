@@ -55,6 +55,9 @@ func (s *listAppendSource) from(item value.Item) (value.Value, error) {
 	if !ok {
 		return value.Value{}, &Error{msgWrongType}
 	}
+	if list.Size() > maxItemBytes {
+		return value.Value{}, &Error{msgItemSize}
+	}
 	return list, nil
 }
 

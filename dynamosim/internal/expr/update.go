@@ -6,6 +6,10 @@ import (
 	"github.com/dynafin/dynafin/dynamosim/internal/value"
 )
 
+// maxItemBytes is the largest item. Update gives up as soon as what it writes is more, because a short expression can
+// write a large value many times over; the size of the whole item is for the engine to check.
+const maxItemBytes = 409600
+
 // Update is a parsed update expression.
 type Update struct {
 	actions []action // sorted by target
@@ -73,6 +77,7 @@ func (u *Update) Updated(item value.Item) value.Item { return u.targets.Apply(it
 
 func (u *Update) apply(item value.Item, exists bool) (value.Item, error) {
 	edits := make([]edit, 0, len(u.actions))
+	written := 0
 	for _, a := range u.actions {
 		if a.verb == verbRemove && !exists && len(a.target) > 1 && !item.Has(a.target[0].name) {
 			continue
@@ -83,6 +88,9 @@ func (u *Update) apply(item value.Item, exists bool) (value.Item, error) {
 		}
 		if changes {
 			edits = append(edits, e)
+		}
+		if written += e.value.Size(); written > maxItemBytes {
+			return value.Item{}, &Error{msgItemSize}
 		}
 	}
 	return editEntries(item, edits, 0)

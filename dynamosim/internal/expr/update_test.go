@@ -207,6 +207,21 @@ func TestUpdateRefusesTooDeepDocuments(t *testing.T) {
 	}
 }
 
+func TestUpdateStopsWritingBeyondTheLargestItem(t *testing.T) {
+	t.Parallel()
+	subs := value.NewItem(value.Attr{Name: ":v", Value: value.String(strings.Repeat("x", 250_000))})
+	list := value.NewItem(value.Attr{Name: "l", Value: value.List(value.String(strings.Repeat("x", 250_000)))})
+	for _, src := range []string{"SET a = :v, b = :v, c = :v", "SET l = list_append(l, list_append(l, list_append(l, l)))"} {
+		update, err := expr.ParseUpdate(src, expr.NewSubs(nil, subs))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := update.Apply(list); err == nil || err.Error() != "Item size to update has exceeded the maximum allowed size" {
+			t.Errorf("%s: error = %v", src, err)
+		}
+	}
+}
+
 func TestRemoveIntoNothingIsOnlyAllowedWhereNoItemIs(t *testing.T) {
 	t.Parallel()
 	key := item(t, `{"PK":{"S":"p"}}`)

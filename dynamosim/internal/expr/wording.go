@@ -17,6 +17,7 @@ const (
 	msgNoAttribute = "The provided expression refers to an attribute that does not exist in the item"
 	msgWrongType   = "An operand in the update expression has an incorrect data type"
 	msgNesting     = "Nesting Levels have exceeded supported limits"
+	msgItemSize    = "Item size to update has exceeded the maximum allowed size"
 
 	msgNestedOperation = "KeyConditionExpressions cannot contain nested operations"
 	msgNestedPath      = "KeyConditionExpressions cannot have conditions on nested attributes"
