@@ -1,6 +1,6 @@
 // Package idempotency gives every repeat of a command the first one's result, whatever crashed, timed out or raced in
-// between (AP08). The result is written in the very transaction that gives the command its effect, so there is never an effect
-// without its result, nor a result without its effect:
+// between (AP08). The result is written in the very transaction that gives the command its effect, so there is never an
+// effect without its result, nor a result without its effect:
 //
 //	requests := idempotency.New(idempotency.Config{})
 //	_, err := txn.Commit(ctx, client,
@@ -26,8 +26,8 @@
 // # The fingerprint
 //
 // A command is recognised by SHA-256 over tenant, operation, schema version and the command's content, each value
-// typed and preceded by its length. The content is either typed fields ([NewFields]) or a JSON document ([JSON]), never a float:
-// decimals are compared by exact value, times as instants, JSON by [CanonicalJSON]. The two forms never give one
+// typed and preceded by its length. The content is either typed fields ([NewFields]) or a JSON document ([JSON]), never
+// a float: decimals are compared by exact value, times as instants, JSON by [CanonicalJSON]. The two forms never give one
 // fingerprint, so changing the form, like raising the schema version, makes repeats of older commands mismatches. The
 // record keeps the version of the algorithm ([HashV1]) and is verified with that one.
 //
@@ -63,7 +63,8 @@
 //
 // # Limits, and what it does not do
 //
-// The effect must fit into one transaction with the record; a result must fit into the record ([*TooLargeError] before anything is
-// sent). A command that calls another system before it can commit needs a lease around it, which Once does not take. The key's quality is
-// the client's affair: two commands that share a key by accident are a mismatch at best, and a replay if they are equal.
+// The effect must fit into one transaction with the record; a result must fit into the record ([*TooLargeError] before
+// anything is sent). A command that calls another system before it can commit needs a lease around it, which Once does
+// not take. The key's quality is the client's affair: two commands that share a key by accident are a mismatch at best,
+// and a replay if they are equal.
 package idempotency

@@ -125,8 +125,8 @@ func (e *TooLargeError) Error() string {
 // Unwrap returns [ErrTooLarge].
 func (e *TooLargeError) Unwrap() error { return ErrTooLarge }
 
-// ReplayedError says that this very command was completed before and carries what it led to. It is an error only so that a
-// transaction can report it; for the caller it is the answer. See [Replayed].
+// ReplayedError says that this very command was completed before and carries what it led to. It is an error only so that
+// a transaction can report it; for the caller it is the answer. See [Replayed].
 type ReplayedError struct {
 	Tenant, Key string
 	// Result is the stored result, byte for byte, checked against its digest. It belongs to the caller.

@@ -24,7 +24,8 @@ const (
 //
 // Refused with a [*CommandError] that names the byte offset: anything outside the JSON grammar, duplicate keys of one
 // object (compared decoded), invalid UTF-8, unpaired surrogates, data after the document, and what is beyond
-// [JSONBytesMax], [JSONDepthMax], [NumberDigitsMax] or [NumberExponentMax]. No digit is expanded; apart from the sorting of keys the time is linear.
+// [JSONBytesMax], [JSONDepthMax], [NumberDigitsMax] or [NumberExponentMax]. No digit is expanded; apart from the sorting
+// of keys the time is linear.
 func CanonicalJSON(document []byte) ([]byte, error) {
 	canonical, err := canonicalJSON(document)
 	if err != nil {

@@ -15,9 +15,9 @@ type Reader interface {
 // Lookup reads what became of a request, with a strong read: its result if it was completed, else one of the errors of
 // [Requests.Once] (all but [*ReplayedError]), [*NotFoundError], or [ErrRead] with the AWS error inside.
 //
-// It is for people and reports, and for a caller that got a [txn.AmbiguousError] and cannot send the command again. Whoever
-// can, sends it again instead: that costs no read when all went well, and it decides, whereas not found does not. A
-// transaction that is still under way may create the record after the read.
+// It is for people and reports, and for a caller that got a [txn.AmbiguousError] and cannot send the command again.
+// Whoever can, sends it again instead: that costs no read when all went well, and it decides, whereas not found does
+// not. A transaction that is still under way may create the record after the read.
 //
 // Cost: 1 read unit for each 4 KiB begun of the record.
 func (r *Requests) Lookup(ctx context.Context, client Reader, request Request) (Result, error) {

@@ -25,13 +25,14 @@ const markBytes = len(txn.MarkAttribute) + 36
 //   - [*ReplayedError]: this command was completed before, here is its result (see [Replayed]);
 //   - [*InProgressError], [*RepairRequiredError]: another attempt holds the key.
 //
-// Each of them settles the Commit: reasons of other parts, which then lost against their own earlier selves, are not reported.
+// Each of them settles the Commit: reasons of other parts, which then lost against their own earlier selves, are not
+// reported.
 //
-// Key, fingerprint and result are taken at the call; changing the command, the body or the effect afterwards changes nothing.
-// A definite refusal is recorded by committing the part alone, with a result of kind [Rejected].
+// Key, fingerprint and result are taken at the call; changing the command, the body or the effect afterwards changes
+// nothing. A definite refusal is recorded by committing the part alone, with a result of kind [Rejected].
 //
-// Once sends nothing. What is wrong with the request, the result or the configuration is reported by Commit, before anything
-// is sent: [*InvalidError], [*CommandError], [*TooLargeError].
+// Once sends nothing. What is wrong with the request, the result or the configuration is reported by Commit, before
+// anything is sent: [*InvalidError], [*CommandError], [*TooLargeError].
 //
 // Cost: 2 write units for each KiB begun of the record, 2 at the usual sizes; see the package documentation.
 func (r *Requests) Once(request Request, result Result) txn.Part {
@@ -50,7 +51,7 @@ func (r *Requests) once(request Request, result Result) (txn.Write, error) {
 	if err := result.validate(); err != nil {
 		return txn.Write{}, err
 	}
-	now := r.config.Now().UTC()
+	now := r.config.Now()
 	expiresAt, err := r.config.expiry(now)
 	if err != nil {
 		return txn.Write{}, err

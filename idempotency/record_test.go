@@ -33,7 +33,7 @@ func TestGoldenItems(t *testing.T) {
 		"nothing": {idempotency.Config{Table: txn.Table{Name: "shared", PK: "pk", SK: "sk"}}, idempotency.Request{
 			Tenant: "a#b", Key: "50%#", Operation: "ping", Command: idempotency.NewFields()}, idempotency.Result{}},
 	} {
-		c.config.Now = at(noon.Add(7))
+		c.config.Now = at(noon.Add(7).In(time.FixedZone("somewhere", -5*3600)))
 		put := written(t, idempotency.New(c.config).Once(c.request, c.result))
 		got, path := wire(t, put.Item), filepath.Join("testdata", "items", name+".json")
 		if *update {
@@ -163,8 +163,18 @@ func TestStoredRecordsAreJudgedInOneOrder(t *testing.T) {
 func TestLookupReadsStronglyAndReportsWhatItCouldNotRead(t *testing.T) {
 	t.Parallel()
 	requests := idempotency.New(idempotency.Config{})
+	stored := written(t, requests.Once(order("10"), accepted("ord-1"))).Item
+	before := wire(t, stored)
+	result, err := requests.Lookup(t.Context(), &shelf{item: stored}, order("10"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	result.Body[0], result.Effect["orderId"] = 'X', "other"
+	if after := wire(t, stored); after != before {
+		t.Error("the result shares memory with the item")
+	}
 	empty := &shelf{}
-	_, err := requests.Lookup(t.Context(), empty, order("10"))
+	_, err = requests.Lookup(t.Context(), empty, order("10"))
 	var notFound *idempotency.NotFoundError
 	if !errors.As(err, &notFound) || *notFound != (idempotency.NotFoundError{Tenant: order("10").Tenant, Key: order("10").Key}) {
 		t.Errorf("no record: %v", err)
