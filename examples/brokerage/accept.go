@@ -81,52 +81,39 @@ func (s *service) submit(ctx context.Context, o order, submission string) (outco
 		txn.Put(ordersTable, item, txn.IfAbsent(), txn.Label("AP01.create")), // AP01 to AP03: the order
 		s.events.Create(event), // AP16: the event
 	)
-	if err == nil {
-		return accepted, receipt, nil
-	}
-	if decision, ok := decided(err, submission); ok {
-		return decision, receipt, nil
-	}
+	decision := accepted
 	var taken *sentinel.TakenError
 	switch {
 	case !errors.As(err, &taken):
-		return "", receipt, err
 	case taken.Owner == o.id() && taken.SameCommand: // accepted so long ago that the result has expired; the order has not
 		return replayed, receipt, nil
-	default:
-		return s.reject(ctx, o, submission)
+	default: // Store the rejection. From then on every repeat gets it back, even if the name becomes free, and a copy of the
+		// first transaction that is still on its way can no longer be applied.
+		decision = nameTaken
+		receipt, err = s.committer.Commit(ctx, s.requests.Once(request, o.result(nameTaken, submission)))
 	}
+	if err != nil {
+		decision, err = decided(err, submission)
+	}
+	return decision, receipt, err
 }
 
-// reject makes the refusal durable. From then on every repeat gets it back, even if the name becomes free, and a copy of
-// the first transaction that is still on its way can no longer be applied.
-func (s *service) reject(ctx context.Context, o order, submission string) (outcome, txn.Receipt, error) {
-	receipt, err := s.committer.Commit(ctx, s.requests.Once(o.request(), o.result(nameTaken, submission)))
-	if err == nil {
-		return nameTaken, receipt, nil
-	}
-	if decision, ok := decided(err, submission); ok {
-		return decision, receipt, nil
-	}
-	return "", receipt, err
-}
-
-// decided says whether the request was decided before, and how this line counts then.
-func decided(err error, submission string) (outcome, bool) {
+// decided finds out of the error of a Commit how the request was decided before, and so how this line counts. It returns
+// the error itself if nothing is decided.
+func decided(err error, submission string) (outcome, error) {
 	var mismatch *idempotency.MismatchError
-	if errors.As(err, &mismatch) {
-		return mismatched, true
-	}
-	earlier, ok := idempotency.Replayed(err)
+	earlier, done := idempotency.Replayed(err)
 	switch {
-	case !ok:
-		return "", false
+	case errors.As(err, &mismatch):
+		return mismatched, nil
+	case !done:
+		return "", err
 	case earlier.Result.Effect["submission"] != submission:
-		return replayed, true
-	case earlier.Result.Kind == idempotency.Rejected:
-		return nameTaken, true
-	default:
-		return accepted, true
+		return replayed, nil
+	case earlier.Result.Kind == idempotency.Rejected: // this very submission was rejected, and its answer lost
+		return nameTaken, nil
+	default: // this very submission was accepted, and its answer lost
+		return accepted, nil
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -85,33 +84,46 @@ func (d *day) feed(ctx context.Context, pass int, jobs chan<- job) error {
 	}
 	lines := readLines(ctx, source, &d.fed)
 	for {
+		var l line
+		more := false
 		select {
+		case l, more = <-lines:
 		case <-ctx.Done():
+		}
+		if !more {
 			return nil
-		case l, more := <-lines:
-			if !more {
-				return nil
-			}
-			o, err := order{}, l.err
-			switch {
-			case err == nil:
-				o, err = d.market.parse(l.text)
-			case !errors.Is(err, errOverlong):
-				return fmt.Errorf("line %d: %w", l.number, err)
-			}
-			if err != nil {
-				d.count(invalid, txn.Receipt{})
-				if pass == 1 {
-					d.complain(fmt.Errorf("line %d: %w", l.number, err))
-				}
-				continue
-			}
-			select {
-			case jobs <- job{o, l.number, fmt.Sprintf("%s-%d-%d", d.runID, pass, l.number)}:
-			case <-ctx.Done(): // nothing was done about this line: it does not count
-			}
+		}
+		o, ok, err := d.check(l, pass)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			continue
+		}
+		select {
+		case jobs <- job{o, l.number, fmt.Sprintf("%s-%d-%d", d.runID, pass, l.number)}:
+		case <-ctx.Done(): // nothing was done about this line: it does not count
 		}
 	}
+}
+
+// check turns a line into an order, or counts it as invalid. An error ends the day: the source cannot be read on.
+func (d *day) check(l line, pass int) (o order, ok bool, err error) {
+	fault := l.err
+	switch {
+	case fault == nil:
+		o, fault = d.market.parse(l.text)
+	case fault != errOverlong:
+		return o, false, fmt.Errorf("line %d: %w", l.number, fault)
+	}
+	if fault == nil {
+		return o, true, nil
+	}
+	d.count(invalid, txn.Receipt{})
+	if pass == 1 {
+		d.complain(fmt.Errorf("line %d: %w", l.number, fault))
+	}
+	return o, false, nil
 }
 
 // line is one line of the source, or why there is none.

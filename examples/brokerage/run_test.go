@@ -93,16 +93,14 @@ func TestFeedingTheDayAgainWithLostAnswersAcceptsNothingTwice(t *testing.T) {
 }
 
 func TestTotalsDependNeitherOnWorkersNorOnLostAnswers(t *testing.T) {
-	day := daygen.Day(7, 100)
-	for _, workers := range []string{"1", "2", "8", "64"} {
+	day := daygen.Day(7, 60)
+	for _, workers := range []string{"1", "8", "64"} {
 		for _, lose := range []string{"0", "0.2", "0.6"} {
-			for _, seed := range []string{"1", "2", "3"} {
-				t.Run(workers+" workers, "+lose+" lost, seed "+seed, func(t *testing.T) {
-					t.Parallel()
-					got := figures(t, day, "-workers", workers, "-lose-answers", lose, "-seed", seed, "-repeat", "3")
-					mustCount(t, got, daygen.Expect(day, 3))
-				})
-			}
+			t.Run(workers+" workers, "+lose+" lost", func(t *testing.T) {
+				t.Parallel()
+				got := figures(t, day, "-workers", workers, "-lose-answers", lose, "-repeat", "3")
+				mustCount(t, got, daygen.Expect(day, 3))
+			})
 		}
 	}
 }
