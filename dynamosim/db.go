@@ -28,7 +28,9 @@ type DB struct {
 
 // TB is the part of testing.TB that New needs.
 type TB interface {
+	// Helper marks New as a helper of the test.
 	Helper()
+	// Cleanup takes what is to be done when the test ends.
 	Cleanup(func())
 }
 

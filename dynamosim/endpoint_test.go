@@ -2,8 +2,9 @@ package dynamosim_test
 
 import (
 	"context"
-	"crypto/rand"
+	"fmt"
 	"os"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -20,9 +21,12 @@ type backend struct {
 	table *string
 }
 
+// tables numbers the tables of this process, because several processes may share an endpoint.
+var tables atomic.Int64
+
 func newBackend(t testing.TB) backend {
 	t.Helper()
-	b := backend{client(t), aws.String("dynafin-test-" + rand.Text()[:12])}
+	b := backend{client(t), aws.String(fmt.Sprintf("dynafin-test-%d-%d", os.Getpid(), tables.Add(1)))}
 	_, err := b.CreateTable(ctx, testTable(*b.table))
 	if err != nil {
 		t.Fatal(err)

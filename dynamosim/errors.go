@@ -12,9 +12,9 @@ var (
 	// ErrLost is the error of a request that [Faulty] lost, or whose answer it lost: like any broken connection it does
 	// not tell which, and errors.Is finds io.ErrUnexpectedEOF in it. DFN-1502.
 	ErrLost error = errLost
-)
 
-var errLost = fault.New(fault.DynamosimLost, "dynamosim: connection lost")
+	errLost = fault.New(fault.DynamosimLost, "dynamosim: connection lost")
+)
 
 // lost is the error of one lost call.
 func lost(call Call) error {

@@ -36,11 +36,8 @@ func (p *Pending) refusal(fate Fate) engine.Reply {
 		return exception("RequestLimitExceeded", "message",
 			"Throughput exceeds the current throughput limit for your account.", "TableWriteAccountLimitExceeded")
 	case Conflict:
-		if strings.HasPrefix(p.Operation, "Transact") {
-			var in struct{ TransactItems []json.RawMessage }
-			if json.Unmarshal(p.Body, &in) == nil {
-				return engine.CanceledByConflictReply(len(in.TransactItems))
-			}
+		if actions := p.Actions(); actions > 0 {
+			return engine.CanceledByConflictReply(actions)
 		}
 		return engine.ConflictReply()
 	case InProgress:

@@ -164,13 +164,21 @@ func (g *Gate) Mix(p *Pending, codes ...string) Released {
 	return p.tell(reply, nil, Released{Result: resultOf(reply, text)})
 }
 
-// usualMix lets the database judge every other action, and has a conflict and throttling in turn at the rest.
-func usualMix(p *Pending) []string {
+// Actions returns how many actions a transaction has, 0 for any other request.
+func (p *Pending) Actions() int {
+	if p.Operation != "TransactWriteItems" && p.Operation != "TransactGetItems" {
+		return 0
+	}
 	var in struct{ TransactItems []json.RawMessage }
 	if json.Unmarshal(p.Body, &in) != nil {
-		return nil
+		return 0
 	}
-	codes := make([]string, len(in.TransactItems))
+	return len(in.TransactItems)
+}
+
+// usualMix lets the database judge every other action, and has a conflict and throttling in turn at the rest.
+func usualMix(p *Pending) []string {
+	codes := make([]string, p.Actions())
 	for i := range codes {
 		switch i % 4 {
 		case 1:

@@ -27,6 +27,7 @@ var ambientAllowed = map[string]string{
 	"txn/committer.go":        "defaults of Config: the mark of a commit, its jitter, and the wait between attempts",
 	"idempotency/requests.go": "default of Config.Now",
 	"sentinel/names.go":       "default of Config.Now",
+	"dynamosim/options.go":    "default of Options.Now",
 	"examples/brokerage":      "a program owns its process: the time of acceptance, the name of the run, progress on a terminal",
 }
 
