@@ -201,8 +201,8 @@ func (d *day) count(decision outcome, receipt txn.Receipt) {
 	}
 }
 
-// now returns a copy of the tally.
-func (d *day) now() tally {
+// snapshot returns a copy of the tally.
+func (d *day) snapshot() tally {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	t := d.tally

@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
-	"fmt"
+	"errors"
 	"io"
 	"os"
 	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/dynafin/dynafin/txn"
 )
@@ -23,12 +25,7 @@ func process(ctx context.Context, o options, stdin io.Reader, screen *console) (
 		return nil, err
 	}
 	between := newWire(o.seed, o.lose)
-	client := between.embedded()
-	pace := txn.Config{MaxAttempts: 50, BaseDelay: time.Microsecond, MaxDelay: time.Millisecond} // nobody to be patient with
-	if o.endpoint != "" {
-		client, pace = between.remote(o.endpoint, o.workers), txn.Config{}
-	}
-	s := newService(client, pace)
+	s := newService(connect(between, o))
 	if err := s.createTables(ctx); err != nil {
 		return nil, err
 	}
@@ -40,10 +37,10 @@ func process(ctx context.Context, o options, stdin io.Reader, screen *console) (
 	stopped := d.run(ctx)
 	done()
 	r := &report{source: from.name, passes: o.passes, workers: o.workers}
-	r.fill(d.now())
+	r.fill(d.snapshot())
 	r.TransactionsSent, r.AnswersLost, r.ReadsSent = between.counts()
 	if ctx.Err() != nil {
-		stopped = fmt.Errorf("interrupted; every order that was begun is finished, and feeding the day again is safe")
+		stopped = errors.New("interrupted; every order that was begun is finished, and feeding the day again is safe")
 	}
 	ready, err := s.ready(context.WithoutCancel(ctx))
 	if err != nil && stopped == nil {
@@ -51,6 +48,15 @@ func process(ctx context.Context, o options, stdin io.Reader, screen *console) (
 	}
 	r.OutboxReady = ready
 	return r, stopped
+}
+
+// connect returns a client of the endpoint or of the embedded database, and how to retry there: an embedded database gets
+// no relief from a client that waits.
+func connect(between *wire, o options) (*dynamodb.Client, txn.Config) {
+	if o.endpoint != "" {
+		return between.remote(o.endpoint, o.workers), txn.Config{}
+	}
+	return between.embedded(), txn.Config{MaxAttempts: 50, BaseDelay: time.Microsecond, MaxDelay: time.Millisecond}
 }
 
 // source is where the lines come from. It can be opened once for every pass.

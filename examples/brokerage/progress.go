@@ -72,7 +72,7 @@ func (c *console) follow(d *day) (stop func()) {
 		for {
 			select {
 			case <-ticks.C:
-				c.progress(progressLine(d.now(), d.percent(), time.Since(started)))
+				c.progress(progressLine(d.snapshot(), d.percent(), time.Since(started)))
 			case <-quit:
 				return
 			}
@@ -89,9 +89,9 @@ func (c *console) follow(d *day) (stop func()) {
 // progressLine says how far the day is. The share of the input that was read is in percent, negative if the size of
 // the input is not known.
 func progressLine(t tally, percent int, elapsed time.Duration) string {
-	parts := []string{count(t.Read) + " orders", count(t.Outcomes[accepted]) + " accepted"}
+	parts := []string{grouped(t.Read) + " orders", grouped(t.Outcomes[accepted]) + " accepted"}
 	if seconds := elapsed.Milliseconds(); seconds > 0 {
-		parts = append(parts, count(int(int64(t.Read)*1000/seconds))+"/s")
+		parts = append(parts, grouped(int(int64(t.Read)*1000/seconds))+"/s")
 	}
 	if percent >= 0 {
 		parts = append(parts, fmt.Sprintf("%d%%", percent))
@@ -103,8 +103,8 @@ func progressLine(t tally, percent int, elapsed time.Duration) string {
 	return strings.Join(parts, "   ")
 }
 
-// count writes a number with thousands separators.
-func count(n int) string {
+// grouped writes a number with thousands separators.
+func grouped(n int) string {
 	digits := fmt.Sprint(n)
 	for at := len(digits) - 3; at > 0; at -= 3 {
 		digits = digits[:at] + "," + digits[at:]

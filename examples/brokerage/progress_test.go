@@ -48,9 +48,9 @@ func TestNoProgressWhereThereIsNoTerminal(t *testing.T) {
 	}
 }
 
-func TestCount(t *testing.T) {
+func TestGrouped(t *testing.T) {
 	for n, want := range map[int]string{0: "0", 999: "999", 1000: "1,000", 1234567: "1,234,567"} {
-		if got := count(n); got != want {
+		if got := grouped(n); got != want {
 			t.Errorf("%d is written %s", n, got)
 		}
 	}

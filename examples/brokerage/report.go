@@ -68,7 +68,9 @@ func (r *report) writeJSON(w io.Writer) error {
 func (r *report) writeTable(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "brokerage day: %s, %s, %s\n\n", r.source, plural(r.passes, "pass", "passes"), plural(r.workers, "worker", "workers"))
-	row := func(name string, n int, meaning string) { fmt.Fprintf(&b, "%-12s %9s   %s\n", name, count(n), meaning) }
+	row := func(name string, n int, meaning string) {
+		fmt.Fprintf(&b, "%-12s %9s   %s\n", name, grouped(n), meaning)
+	}
 	fmt.Fprintf(&b, "%-12s %9s   %s\n", "OUTCOME", "ORDERS", "MEANING")
 	row("accepted", r.Accepted, "order, client order ID, result and event committed together")
 	row("replayed", r.Replayed, "decided before: the stored result came back")
@@ -79,8 +81,8 @@ func (r *report) writeTable(w io.Writer) error {
 		row("unfinished", r.Unfinished, "undecided when the day stopped: submit again")
 	}
 	row("read", r.OrdersRead, "every line is counted once")
-	fmt.Fprintf(&b, "\noutbox       %9s   events ready, in 13 shards\n", count(r.OutboxReady))
-	fmt.Fprintf(&b, "transactions %9s   requests sent; %s lost; reads: %s\n", count(r.TransactionsSent), plural(r.AnswersLost, "answer", "answers"), count(r.ReadsSent))
+	fmt.Fprintf(&b, "\noutbox       %9s   events ready, in 13 shards\n", grouped(r.OutboxReady))
+	fmt.Fprintf(&b, "transactions %9s   requests sent; %s lost; reads: %s\n", grouped(r.TransactionsSent), plural(r.AnswersLost, "answer", "answers"), grouped(r.ReadsSent))
 	u := r.UnitsPerAccept
 	fmt.Fprintf(&b, "cost         %9s   write units for each accepted order: %s base + %s index\n", u.Total, u.Base, u.Index)
 	_, err := io.WriteString(w, b.String())
@@ -91,5 +93,5 @@ func plural(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
 	}
-	return count(n) + " " + many
+	return grouped(n) + " " + many
 }

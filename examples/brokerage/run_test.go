@@ -150,7 +150,7 @@ func TestTheTableSaysWhatTheObjectSays(t *testing.T) {
 		"accepted": want.Accepted, "replayed": want.Replayed, "mismatched": want.Mismatched,
 		"name taken": want.NameTaken, "invalid": want.Invalid, "read": want.Read, "outbox": want.Accepted, "cost": 15,
 	} {
-		if !strings.Contains(got.stdout, "\n"+pad(name)+" "+padLeft(count(n))+"   ") {
+		if !strings.Contains(got.stdout, "\n"+pad(name)+" "+padLeft(grouped(n))+"   ") {
 			t.Errorf("no row %q with %d in\n%s", name, n, got.stdout)
 		}
 	}

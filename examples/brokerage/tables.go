@@ -40,12 +40,12 @@ func table(name string) *dynamodb.CreateTableInput {
 		TableName:            aws.String(name),
 		BillingMode:          types.BillingModePayPerRequest,
 		KeySchema:            keySchema("PK", "SK"),
-		AttributeDefinitions: []types.AttributeDefinition{text("PK"), text("SK")},
+		AttributeDefinitions: []types.AttributeDefinition{attribute("PK"), attribute("SK")},
 	}
 }
 
 func addIndex(in *dynamodb.CreateTableInput, name, pk, sk string, include ...string) {
-	in.AttributeDefinitions = append(in.AttributeDefinitions, text(pk), text(sk))
+	in.AttributeDefinitions = append(in.AttributeDefinitions, attribute(pk), attribute(sk))
 	in.GlobalSecondaryIndexes = append(in.GlobalSecondaryIndexes, types.GlobalSecondaryIndex{
 		IndexName:  aws.String(name),
 		KeySchema:  keySchema(pk, sk),
@@ -53,8 +53,8 @@ func addIndex(in *dynamodb.CreateTableInput, name, pk, sk string, include ...str
 	})
 }
 
-func text(attribute string) types.AttributeDefinition {
-	return types.AttributeDefinition{AttributeName: aws.String(attribute), AttributeType: types.ScalarAttributeTypeS}
+func attribute(name string) types.AttributeDefinition {
+	return types.AttributeDefinition{AttributeName: aws.String(name), AttributeType: types.ScalarAttributeTypeS}
 }
 
 func keySchema(pk, sk string) []types.KeySchemaElement {
