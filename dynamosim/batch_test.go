@@ -101,14 +101,18 @@ func TestBatchGetStopsAt16MBAndSaysWhatIsLeft(t *testing.T) {
 		ask = append(ask, item)
 	}
 	rounds := 0
-	for next := map[string]types.KeysAndAttributes{*b.table: {Keys: ask, ConsistentRead: aws.Bool(true)}}; len(next) > 0; rounds++ {
+	first := types.KeysAndAttributes{
+		Keys: ask, ConsistentRead: aws.Bool(true),
+		ProjectionExpression: aws.String("#p"), ExpressionAttributeNames: map[string]string{"#p": "pk"},
+	}
+	for next := map[string]types.KeysAndAttributes{*b.table: first}; len(next) > 0; rounds++ {
 		out, err := b.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: next})
 		for _, item := range must(t, out, err).Responses[*b.table] {
 			keys[text(item["pk"])] = true
 		}
 		next = out.UnprocessedKeys
-		if left, ok := next[*b.table]; ok && !*left.ConsistentRead {
-			t.Error("the rest forgets ConsistentRead")
+		if left, ok := next[*b.table]; ok && (!*left.ConsistentRead || left.ExpressionAttributeNames["#p"] != "pk") {
+			t.Errorf("the rest forgets what was asked: %+v", left)
 		}
 	}
 	if rounds != 2 || len(keys) != 50 {

@@ -70,6 +70,14 @@ func TestErrorsHaveTheServicesShapeAndWords(t *testing.T) {
 		{"PutItem", `{"TableName":5}`, spaceProtocol + "SerializationException", "NUMBER_VALUE cannot be converted to String"},
 		{"PutItem", `{}`, spaceValidation, "2 validation errors detected: Value null at 'tableName' failed to satisfy constraint: Member must not be null; " +
 			"Value null at 'item' failed to satisfy constraint: Member must not be null"},
+		{"GetItem", `{"TableName":"tab",` + key + `,"ConsistentRead":"yes"}`, spaceProtocol + "SerializationException",
+			"Unexpected token received from parser"},
+		{"GetItem", `{"TableName":{},` + key + `}`, spaceProtocol + "SerializationException", "Start of structure or map found where not expected"},
+		{"GetItem", `{"TableName":[],` + key + `}`, spaceProtocol + "SerializationException",
+			"Unrecognized collection type class java.lang.String"},
+		{"GetItem", `{"TableName":true,` + key + `}`, spaceProtocol + "SerializationException", "TRUE_VALUE cannot be converted to String"},
+		{"Query", `{"TableName":"tab","Limit":"1"}`, spaceProtocol + "SerializationException", "STRING_VALUE cannot be converted to Integer"},
+		{"TransactWriteItems", `{"TransactItems":"all"}`, spaceProtocol + "SerializationException", "Unexpected field type"},
 		{"PutItem", `{"TableName":"tab","Item":{}}`, spaceValidation, "One or more parameter values were invalid: Missing the key pk in the item"},
 		{"PutItem", `{"TableName":"tab","Item":{"pk":{"S":"p"},"sk":{"N":"1"}}}`, spaceValidation,
 			"One or more parameter values were invalid: Type mismatch for key sk expected: S actual: N"},
@@ -132,6 +140,18 @@ func TestErrorsHaveTheServicesShapeAndWords(t *testing.T) {
 		{"TransactWriteItems", `{"ClientRequestToken":"` + strings.Repeat("x", 37) + `","TransactItems":[{"Delete":{"TableName":"tab",` + key + `}}]}`,
 			spaceValidation, one + "Value '" + strings.Repeat("x", 37) + "' at 'clientRequestToken' failed to satisfy constraint: " +
 				"Member must have length less than or equal to 36"},
+		{"Query", `{"TableName":"tab","Select":"COUNT","ProjectionExpression":"a","KeyConditionExpression":"pk = :p"}`, spaceValidation,
+			one + "Cannot specify the ProjectionExpression when choosing to get only the Count"},
+		{"Query", `{"TableName":"tab","Select":"ALL_PROJECTED_ATTRIBUTES","KeyConditionExpression":"pk = :p"}`, spaceValidation,
+			one + "ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an IndexName"},
+		{"Query", `{"TableName":"tab","IndexName":"gix","Select":"ALL_ATTRIBUTES","KeyConditionExpression":"gk = :p",
+			"ExpressionAttributeValues":{":p":{"S":"p"}}}`, spaceValidation, "One or more parameter values were invalid: Select type " +
+			"ALL_ATTRIBUTES is not supported for global secondary index gix because its projection type is not ALL"},
+		{"BatchGetItem", `{"RequestItems":{"tab":{"Keys":[{"pk":{"S":"p"},"sk":{"S":"s"}},{"pk":{"S":"p"},"sk":{"S":"s"}}]}}}`, spaceValidation,
+			"Provided list of item keys contains duplicates"},
+		{"BatchWriteItem", `{"RequestItems":{}}`, spaceValidation, "The requestItems parameter is required for BatchWriteItem"},
+		{"ListTables", `{"Limit":0}`, spaceValidation, one + "Value '0' at 'limit' failed to satisfy constraint: " +
+			"Member must have value greater than or equal to 1"},
 		{"DescribeTable", `{"TableName":"none"}`, spaceService + "ResourceNotFoundException", "Requested resource not found: Table: none not found"},
 		{"CreateTable", rawTable, spaceService + "ResourceInUseException", "Table already exists: tab"},
 		{"Scan", `{"TableName":"tab"}`, spaceProtocol + "UnknownOperationException", ""},

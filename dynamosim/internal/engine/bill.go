@@ -68,14 +68,6 @@ func (bs *bills) of(t *table) *bill {
 	return b
 }
 
-func (bs *bills) total() capacity.Units {
-	var sum capacity.Units
-	for _, b := range bs.list {
-		sum += b.total()
-	}
-	return sum
-}
-
 // capacityLevel is a request's ReturnConsumedCapacity.
 type capacityLevel struct {
 	ReturnConsumedCapacity *string

@@ -16,7 +16,6 @@ const (
 	throughputMax     = 1_000_000_000_000
 	tablesMax         = 2500
 	modePayPerRequest = "PAY_PER_REQUEST"
-	modeProvisioned   = "PROVISIONED"
 	projectAll        = "ALL"
 	projectInclude    = "INCLUDE"
 )

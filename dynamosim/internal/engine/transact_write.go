@@ -51,8 +51,11 @@ func (e *Engine) transactWriteItems(now time.Time, body []byte) (*writer, *failu
 		return nil, f
 	}
 	admitted := admitAll(actions, e.config.Seed)
-	if anySameItem(actions) {
+	switch {
+	case anySameItem(actions):
 		return nil, invalidRequest(msgOneItemTwice)
+	case transactionBytes(actions) > capacity.MaxTransactionBytes:
+		return nil, invalidRequest(msgTransactionTooLarge)
 	}
 	token := e.token(&in)
 	if known, ok := e.tokens.find(token, now); ok {
@@ -182,7 +185,6 @@ func admitAll(actions []*action, seed uint64) []*failure {
 // evaluateAll judges every action, even after one has failed, so that each gets its own reason.
 func (e *Engine) evaluateAll(actions []*action, failures []*failure) ([]change, *failure) {
 	changes := make([]change, len(actions))
-	bytes := 0
 	for i, a := range actions {
 		if failures[i] == nil {
 			changes[i], failures[i] = e.evaluate(a)
@@ -190,7 +192,6 @@ func (e *Engine) evaluateAll(actions []*action, failures []*failure) ([]change, 
 		if failures[i] != nil && failures[i].wholeRequest {
 			return nil, failures[i]
 		}
-		bytes += max(changes[i].before.size, changes[i].after.size)
 	}
 	if slices.ContainsFunc(failures, func(f *failure) bool { return f != nil }) {
 		reasons := make([]reason, len(failures))
@@ -199,10 +200,16 @@ func (e *Engine) evaluateAll(actions []*action, failures []*failure) ([]change, 
 		}
 		return nil, canceled(reasons)
 	}
-	if bytes > capacity.MaxTransactionBytes {
-		return nil, invalidRequest(msgTransactionTooLarge)
-	}
 	return changes, nil
+}
+
+// transactionBytes is the size of a transaction: of each item the larger of what is stored and what is sent.
+func transactionBytes(actions []*action) int {
+	bytes := 0
+	for _, a := range actions {
+		bytes += max(a.item.Size(), a.table.item(a.key).size)
+	}
+	return bytes
 }
 
 // chargeCanceled counts what a cancelled transaction consumed: the full price of its actions on their tables.
