@@ -21,7 +21,7 @@ type batchWriteInput struct {
 }
 
 // batchWriteItem writes every item on its own: the batch is no unit, but nothing is written unless all of it is valid.
-func (e *Engine) batchWriteItem(_ time.Time, body []byte) (*writer, *failure) {
+func (e *Engine) batchWriteItem(now time.Time, body []byte) (*writer, *failure) {
 	var in batchWriteInput
 	if f := decode(body, &in); f != nil {
 		return nil, f
@@ -52,7 +52,7 @@ func (e *Engine) batchWriteItem(_ time.Time, body []byte) (*writer, *failure) {
 		if f != nil {
 			return nil, f
 		}
-		commit(c)
+		e.commit(now, c)
 		total.of(a.table).chargeChange(&c, 1)
 	}
 	w := newWriter()

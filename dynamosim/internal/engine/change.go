@@ -2,6 +2,7 @@ package engine
 
 import (
 	"encoding/binary"
+	"time"
 
 	"github.com/dynafin/dynafin/capacity"
 	"github.com/dynafin/dynafin/dynamosim/internal/value"
@@ -50,7 +51,7 @@ func (c *change) writeUnits() int { return capacity.ItemWriteUnits(c.before.size
 
 // commit applies decided changes, all of them, in order. It is the only place where stored data changes. A change that
 // changes nothing is no event: no index hears of it.
-func commit(changes ...change) {
+func (e *Engine) commit(now time.Time, changes ...change) {
 	for _, c := range changes {
 		if c.before.item == c.after.item {
 			continue

@@ -71,7 +71,7 @@ func (e *Engine) transactWriteItems(now time.Time, body []byte) (*writer, *failu
 		}
 		return nil, f
 	}
-	commit(changes...)
+	e.commit(now, changes...)
 	e.tokens.remember(token, tokenRecord{replay: replayBills(changes)}, now)
 	return in.answer(writeBills(actions, changes)), nil
 }

@@ -22,20 +22,20 @@ type writeInput struct {
 	ConditionalOperator         json.RawMessage
 }
 
-func (e *Engine) putItem(_ time.Time, body []byte) (*writer, *failure) {
-	return e.write(verbPut, body)
+func (e *Engine) putItem(now time.Time, body []byte) (*writer, *failure) {
+	return e.write(now, verbPut, body)
 }
 
-func (e *Engine) updateItem(_ time.Time, body []byte) (*writer, *failure) {
-	return e.write(verbUpdate, body)
+func (e *Engine) updateItem(now time.Time, body []byte) (*writer, *failure) {
+	return e.write(now, verbUpdate, body)
 }
 
-func (e *Engine) deleteItem(_ time.Time, body []byte) (*writer, *failure) {
-	return e.write(verbDelete, body)
+func (e *Engine) deleteItem(now time.Time, body []byte) (*writer, *failure) {
+	return e.write(now, verbDelete, body)
 }
 
 // write serves the three single writes.
-func (e *Engine) write(v verb, body []byte) (*writer, *failure) {
+func (e *Engine) write(now time.Time, v verb, body []byte) (*writer, *failure) {
 	in, a, f := beginWrite(v, body)
 	if f != nil {
 		return nil, e.counted(f)
@@ -53,7 +53,7 @@ func (e *Engine) write(v verb, body []byte) (*writer, *failure) {
 		}
 		return nil, f
 	}
-	commit(c)
+	e.commit(now, c)
 	return in.answer(a, c), nil
 }
 
