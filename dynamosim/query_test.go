@@ -76,6 +76,14 @@ func TestNumericSortKeysSortByValue(t *testing.T) {
 	if got != "0 1 2 3 4 5 6 7 8" {
 		t.Errorf("order by value: %s", got)
 	}
+	for condition, want := range map[string]string{
+		"gk = :g AND gs < :x": "0 1 2", "gk = :g AND gs <= :x": "0 1 2 3", "gk = :g AND gs = :x": "3",
+		"gk = :g AND gs >= :x": "3 4 5 6 7 8", "gk = :g AND gs > :x": "4 5 6 7 8",
+	} {
+		if got := b.sortKeys(t, condition, attrs{":g": s("g"), ":x": n("0")}, index("byGroup")); got != want {
+			t.Errorf("%s 0: %s, want %s", condition, got, want)
+		}
+	}
 	got = b.sortKeys(t, "gk = :g AND gs BETWEEN :a AND :b", attrs{":g": s("g"), ":a": n("-2.50"), ":b": n("1.0")}, index("byGroup"))
 	if got != "1 2 3 4 5" {
 		t.Errorf("range by value: %s", got)

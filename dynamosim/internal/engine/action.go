@@ -62,30 +62,45 @@ func (in *expressions) begin(v verb, item value.Item) (*action, *failure) {
 	return a, refused(subs.Unused())
 }
 
-// admit checks the action against its table's schema and finds the key of its item.
+// admit finds the key of the action's item and checks the action against its table's schema.
 func (a *action) admit(seed uint64) *failure {
-	t := a.table
+	check := a.table.keys.checkKey
 	if a.verb == verbPut {
-		if f := t.keys.checkItem(a.item); f != nil {
-			return f
-		}
-		if f := t.checkIndexKeys(a.item); f != nil {
-			return f
-		}
-		if a.item.Size() > capacity.MaxItemBytes {
-			return invalidRequest(msgItemSize)
-		}
-	} else if f := t.keys.checkKey(a.item); f != nil {
+		check = a.table.keys.checkItem
+	}
+	if f := check(a.item); f != nil {
 		return f
 	}
-	if a.update != nil {
-		for _, name := range a.update.Names() {
-			if t.keys.has(name) {
-				return invalid(msgKeyUpdated(name))
-			}
+	a.key = string(a.table.keys.encode(seed, a.item))
+	switch a.verb {
+	case verbPut:
+		return a.admitItem()
+	case verbUpdate:
+		return a.admitUpdate()
+	default:
+		return nil
+	}
+}
+
+func (a *action) admitItem() *failure {
+	if f := a.table.checkIndexKeys(a.item); f != nil {
+		return f
+	}
+	if a.item.Size() > capacity.MaxItemBytes {
+		return invalidRequest(msgItemSize)
+	}
+	return nil
+}
+
+func (a *action) admitUpdate() *failure {
+	if a.update == nil {
+		return nil
+	}
+	for _, name := range a.update.Names() {
+		if a.table.keys.has(name) {
+			return invalid(msgKeyUpdated(name))
 		}
 	}
-	a.key = string(t.keys.encode(seed, a.item))
 	return nil
 }
 
@@ -155,7 +170,7 @@ func (a *action) attempted() capacity.Units {
 // sameItem reports whether two admitted actions touch one item.
 func (a *action) sameItem(b *action) bool { return a.table == b.table && a.key == b.key }
 
-// anySameItem finds out whether two of many actions touch one item. Actions without a key were not admitted.
+// anySameItem finds out whether two of many actions touch one item. Actions with a bad key have none.
 func anySameItem(actions []*action) bool {
 	for i, a := range actions {
 		if a.key != "" && slices.ContainsFunc(actions[:i], a.sameItem) {

@@ -16,7 +16,18 @@ type change struct {
 	before  row
 	after   row
 	indexes []indexChange
+	origin  origin
 }
+
+// origin is who makes a change.
+type origin int
+
+const (
+	// A client's request.
+	originClient origin = iota
+	// The service deletes an item that has expired.
+	originExpiry
+)
 
 // indexChange is what one change does to one index.
 type indexChange struct {
@@ -50,7 +61,7 @@ func (e *Engine) newChange(t *table, key string, before row, item value.Item) ch
 func (c *change) writeUnits() int { return capacity.ItemWriteUnits(c.before.size, c.after.size) }
 
 // commit applies decided changes, all of them, in order. It is the only place where stored data changes. A change that
-// changes nothing is no event: no index hears of it.
+// changes nothing is no event: no index and no stream hears of it.
 func (e *Engine) commit(now time.Time, changes ...change) {
 	for _, c := range changes {
 		if c.before.item == c.after.item {

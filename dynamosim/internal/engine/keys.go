@@ -3,7 +3,6 @@ package engine
 import (
 	"encoding/binary"
 	"hash/fnv"
-	"strings"
 
 	"github.com/dynafin/dynafin/dynamosim/internal/value"
 )
@@ -154,10 +153,10 @@ func spread(seed uint64, text []byte) uint64 {
 
 // afterPrefix returns the first string behind all strings that start with prefix; "" means that there is none.
 func afterPrefix(prefix string) string {
-	trimmed := strings.TrimRight(prefix, "\xff")
-	if trimmed == "" {
-		return ""
+	for last := len(prefix) - 1; last >= 0; last-- {
+		if prefix[last] < 0xff {
+			return prefix[:last] + string([]byte{prefix[last] + 1})
+		}
 	}
-	last := len(trimmed) - 1
-	return trimmed[:last] + string([]byte{trimmed[last] + 1})
+	return ""
 }
