@@ -154,7 +154,7 @@ func TestErrorsHaveTheServicesShapeAndWords(t *testing.T) {
 			"Member must have value greater than or equal to 1"},
 		{"DescribeTable", `{"TableName":"none"}`, spaceService + "ResourceNotFoundException", "Requested resource not found: Table: none not found"},
 		{"CreateTable", rawTable, spaceService + "ResourceInUseException", "Table already exists: tab"},
-		{"Scan", `{"TableName":"tab"}`, spaceProtocol + "UnknownOperationException", ""},
+		{"ExecuteStatement", `{"Statement":"SELECT 1"}`, spaceProtocol + "UnknownOperationException", ""},
 		{"", `{}`, spaceProtocol + "UnknownOperationException", ""},
 	} {
 		status, answer := post(t, rawDB(t), c.operation, []byte(c.body))

@@ -98,6 +98,7 @@ var handlers = map[string]handler{
 	"UpdateItem":         (*Engine).updateItem,
 	"DeleteItem":         (*Engine).deleteItem,
 	"Query":              (*Engine).query,
+	"Scan":               (*Engine).scan,
 	"BatchGetItem":       (*Engine).batchGetItem,
 	"BatchWriteItem":     (*Engine).batchWriteItem,
 	"TransactWriteItems": (*Engine).transactWriteItems,

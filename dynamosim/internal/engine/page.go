@@ -8,10 +8,11 @@ import (
 	"github.com/dynafin/dynafin/dynamosim/internal/value"
 )
 
-// pageBytesMax is how much one Query evaluates before it returns a page, before filter and projection.
+// pageBytesMax is how much one Query or Scan evaluates before it returns a page, before filter and projection.
 const pageBytesMax = 1024 * 1024
 
-// bounds is a contiguous range of ordering keys within one partition: from low up to but not including high.
+// bounds is a contiguous range of ordering keys: from low up to but not including high, where "" is no end. The range of
+// a Query lies within one partition.
 type bounds struct {
 	low, high string
 	partition string
@@ -102,8 +103,8 @@ func (b *bounds) checkStart(k keySchema, start string, key value.Item) *failure 
 	return nil
 }
 
-// queryPage is what one Query found.
-type queryPage struct {
+// page is what one Query or Scan found.
+type page struct {
 	items          []value.Item
 	count, scanned int
 	bytes          int
@@ -113,35 +114,35 @@ type queryPage struct {
 
 // read evaluates rows until the limit, the size of a page or the end of the range. The key of the last evaluated row
 // is part of the page unless the range is known to be exhausted.
-func (p *queryPlan) read() (queryPage, *failure) {
-	var page queryPage
+func (p *readPlan) read() (page, *failure) {
+	var found page
 	var last row
 	var wrong *failure
 	cut := false
 	p.walk(func(r row) bool {
-		if page.scanned > 0 && page.bytes+r.size > pageBytesMax {
+		if found.scanned > 0 && found.bytes+r.size > pageBytesMax {
 			cut = true
 			return false
 		}
-		page.scanned++
-		page.bytes += r.size
+		found.scanned++
+		found.bytes += r.size
 		last = r
-		wrong = p.take(&page, r)
-		cut = page.scanned == p.limit
+		wrong = p.take(&found, r)
+		cut = found.scanned == p.limit
 		return !cut && wrong == nil
 	})
 	if cut {
-		page.last = last.item.Pick(p.startNames()...)
+		found.last = last.item.Pick(p.startNames()...)
 	}
-	return page, wrong
+	return found, wrong
 }
 
 // take adds a row to the page if the filter lets it pass.
-func (p *queryPlan) take(page *queryPage, r row) *failure {
+func (p *readPlan) take(found *page, r row) *failure {
 	item := r.item
 	if p.fetches {
 		stored := p.table.item(r.base)
-		page.fetched += capacity.ReadUnits(stored.size, consistency(p.strong))
+		found.fetched += capacity.ReadUnits(stored.size, consistency(p.strong))
 		item = stored.item
 	}
 	if p.filter != nil {
@@ -150,15 +151,15 @@ func (p *queryPlan) take(page *queryPage, r row) *failure {
 			return refused(err)
 		}
 	}
-	page.count++
+	found.count++
 	if !p.count {
-		page.items = append(page.items, projected(p.projection, item))
+		found.items = append(found.items, projected(p.projection, item))
 	}
 	return nil
 }
 
 // walk visits the rows of the range in the wanted direction, behind the start key if there is one.
-func (p *queryPlan) walk(visit func(row) bool) {
+func (p *readPlan) walk(visit func(row) bool) {
 	if p.descending {
 		p.walkBack(visit)
 		return
@@ -175,7 +176,7 @@ func (p *queryPlan) walk(visit func(row) bool) {
 	})
 }
 
-func (p *queryPlan) walkBack(visit func(row) bool) {
+func (p *readPlan) walkBack(visit func(row) bool) {
 	before := p.bounds.high
 	if p.start != "" {
 		before = p.start

@@ -35,6 +35,8 @@ const (
 	msgStartKeyInvalid       = "The provided starting key is invalid"
 	msgStartKeyOutside       = "The provided starting key is outside query boundaries based on provided conditions"
 	msgStartKeyRange         = "The provided starting key does not match the range key predicate"
+	msgTotalSegmentsMissing  = "The TotalSegments parameter is required but was not present in the request when Segment parameter is present"
+	msgSegmentMissing        = "The Segment parameter is required but was not present in the request when parameter TotalSegments is present"
 	msgSelectCount           = "Cannot specify the ProjectionExpression when choosing to get only the Count"
 	msgSelectAll             = "Cannot specify the ProjectionExpression when choosing to get ALL_ATTRIBUTES"
 	msgSelectAllProjected    = "Cannot specify the ProjectionExpression when choosing to get ALL_PROJECTED_ATTRIBUTES"
@@ -161,6 +163,16 @@ func msgSelectNotProjected(index string) string {
 
 func msgNotProjected(index string, names []string) string {
 	return msgInvalidParameter + "Global secondary index " + index + " does not project [" + strings.Join(names, ", ") + "]"
+}
+
+func msgSegmentRange(segment, total int64) string {
+	return fmt.Sprintf("The Segment parameter is zero-based and must be less than parameter TotalSegments: Segment: %d is not less than "+
+		"TotalSegments: %d", segment, total)
+}
+
+func msgStartKeySegment(segment, total int64) string {
+	return fmt.Sprintf("%s: Invalid ExclusiveStartKey. Please use ExclusiveStartKey with correct Segment. TotalSegments: %d Segment: %d",
+		msgStartKeyInvalid, total, segment)
 }
 
 func msgTableExists(name string) string { return "Table already exists: " + name }
