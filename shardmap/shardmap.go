@@ -15,8 +15,8 @@ const MaxShards = 10000
 // Placement says where a key belongs and which rules said so. Store it with the record: a retry must not decide again
 // by a newer map.
 type Placement struct {
-	MapVersion  int
-	HashVersion int
+	// MapVersion and HashVersion are those of the map that placed the key.
+	MapVersion, HashVersion int
 	// Shard is counted from 0.
 	Shard int
 }
