@@ -35,91 +35,93 @@ func parseCondition(t testing.TB, src string) (*expr.Condition, error) {
 }
 
 // Each line: a condition on the stored item above, => and whether it holds.
+const held = `
+	n = :one => true
+	:one = n => true
+	n <> :one => false
+	n < :two => true
+	n <= :one => true
+	n > :one => false
+	n >= :one => true
+	#n = :one => true
+	#dot = :s => false
+	s = :s => true
+	s = :one => false
+	s <> :one => true
+	s < :one => false
+	s >= :he => true
+	absent = :one => false
+	absent <> :one => true
+	absent < :one => false
+	absent = gone => false
+	absent <> gone => true
+	ss = :ss => true
+	ns = :ns => true
+	l = :l => false
+	m.x = :one => true
+	m.y.k <> :s => true
+	l[0] = :one => true
+	l[2][0] = :s => false
+	l[9] = :one => false
+	n.x = :one => false
+	s[0] = :one => false
+	t = :true => true
+	z = :null => true
+	n BETWEEN :one AND :two => true
+	n between :two and :two => false
+	s BETWEEN :he AND :s => true
+	absent BETWEEN :one AND :two => false
+	:one BETWEEN n AND big => true
+	n IN (:two, :one) => true
+	n in (:s) => false
+	ss IN (:ss) => true
+	absent IN (:one) => false
+	attribute_exists(n) => true
+	attribute_exists (absent) => false
+	attribute_exists(m.y.k) => true
+	attribute_not_exists(l[3]) => true
+	attribute_type(n, :t) => true
+	attribute_type(s, :t) => false
+	attribute_type(absent, :t) => false
+	begins_with(s, :he) => true
+	begins_with(s, :b) => false
+	begins_with(b, :b) => true
+	begins_with(n, :he) => false
+	contains(s, :he) => true
+	contains(ss, :he) => false
+	contains(ns, :one) => true
+	contains(bs, :b) => true
+	contains(l, :one) => true
+	contains(n, :one) => false
+	contains(absent, :one) => false
+	size(s) > :two => true
+	size(wide) > :two => true
+	size(wide) = size(ss) => false
+	size(b) = :two => true
+	size(ss) = :two => true
+	size(m) = :two => true
+	size(n) = :one => false
+	size(n) <> :one => true
+	size(absent) = :one => false
+	NOT n = :two => true
+	NOT attribute_exists(n) OR n = :one => true
+	NOT (attribute_exists(n) OR n = :one) => false
+	NOT NOT n = :one => true
+	n = :two AND n = :two OR n = :one => true
+	n = :one OR n = :one AND n = :two => true
+	(n = :one OR n = :one) AND n = :two => false
+	(n) = (:one) => true
+	(m).x = :one => true
+	(m.y).k = :s => false
+	((n = :one) AND (s = :s)) => true
+	(size(s)) > :one => true
+	aNd1 = :one or n=:one => true
+`
+
 func TestConditionsHold(t *testing.T) {
 	t.Parallel()
 	it := item(t, stored)
-	for _, line := range strings.Split(strings.TrimSpace(`
-		n = :one => true
-		:one = n => true
-		n <> :one => false
-		n < :two => true
-		n <= :one => true
-		n > :one => false
-		n >= :one => true
-		#n = :one => true
-		#dot = :s => false
-		s = :s => true
-		s = :one => false
-		s <> :one => true
-		s < :one => false
-		s >= :he => true
-		absent = :one => false
-		absent <> :one => true
-		absent < :one => false
-		absent = gone => false
-		absent <> gone => true
-		ss = :ss => true
-		ns = :ns => true
-		l = :l => false
-		m.x = :one => true
-		m.y.k <> :s => true
-		l[0] = :one => true
-		l[2][0] = :s => false
-		l[9] = :one => false
-		n.x = :one => false
-		s[0] = :one => false
-		t = :true => true
-		z = :null => true
-		n BETWEEN :one AND :two => true
-		n between :two and :two => false
-		s BETWEEN :he AND :s => true
-		absent BETWEEN :one AND :two => false
-		:one BETWEEN n AND big => true
-		n IN (:two, :one) => true
-		n in (:s) => false
-		ss IN (:ss) => true
-		absent IN (:one) => false
-		attribute_exists(n) => true
-		attribute_exists (absent) => false
-		attribute_exists(m.y.k) => true
-		attribute_not_exists(l[3]) => true
-		attribute_type(n, :t) => true
-		attribute_type(s, :t) => false
-		attribute_type(absent, :t) => false
-		begins_with(s, :he) => true
-		begins_with(s, :b) => false
-		begins_with(b, :b) => true
-		begins_with(n, :he) => false
-		contains(s, :he) => true
-		contains(ss, :he) => false
-		contains(ns, :one) => true
-		contains(bs, :b) => true
-		contains(l, :one) => true
-		contains(n, :one) => false
-		contains(absent, :one) => false
-		size(s) > :two => true
-		size(wide) > :two => true
-		size(wide) = size(ss) => false
-		size(b) = :two => true
-		size(ss) = :two => true
-		size(m) = :two => true
-		size(n) = :one => false
-		size(n) <> :one => true
-		size(absent) = :one => false
-		NOT n = :two => true
-		NOT attribute_exists(n) OR n = :one => true
-		NOT (attribute_exists(n) OR n = :one) => false
-		NOT NOT n = :one => true
-		n = :two AND n = :two OR n = :one => true
-		n = :one OR n = :one AND n = :two => true
-		(n = :one OR n = :one) AND n = :two => false
-		(n) = (:one) => true
-		(m).x = :one => true
-		(m.y).k = :s => false
-		((n = :one) AND (s = :s)) => true
-		(size(s)) > :one => true
-		aNd1 = :one or n=:one => true
-	`), "\n") {
+	for line := range strings.SplitSeq(strings.TrimSpace(held), "\n") {
 		src, want, _ := strings.Cut(strings.TrimSpace(line), " => ")
 		cond, err := parseCondition(t, src)
 		if err != nil {

@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/dynafin/dynafin/dynamosim/internal/value"
@@ -39,18 +40,15 @@ func NewSubs(names map[string]string, values value.Item) *Subs {
 // substitutions in all. Call it before parsing.
 func (s *Subs) Check() error {
 	size := s.values.Size()
-	bad := ""
-	for key, name := range s.names {
-		size += len(key) + len(name)
-		if !isReference(key, '#') && (bad == "" || key < bad) {
-			bad = key
+	refs := slices.Sorted(maps.Keys(s.names)) // of several faults always the same one is reported
+	for _, key := range refs {
+		size += len(key) + len(s.names[key])
+		if !isReference(key, '#') {
+			return &Error{msgInvalidKey(paramNames, key)}
 		}
 	}
-	if bad != "" {
-		return &Error{msgInvalidKey(paramNames, bad)}
-	}
-	for key, name := range s.names {
-		switch {
+	for _, key := range refs {
+		switch name := s.names[key]; {
 		case name == "":
 			return &Error{msgInvalidValue(paramNames, "Attribute name must not be empty", key)}
 		case len(name) > maxNameBytes:

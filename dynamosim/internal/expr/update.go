@@ -65,7 +65,7 @@ func ParseUpdate(src string, subs *Subs) (*Update, error) {
 func (u *Update) Apply(item value.Item) (value.Item, error) { return u.apply(item, true) }
 
 // Create returns the item that the update makes of a bare key where no item exists. Apart from Apply it differs in one
-// thing, as the service does: REMOVE of a path into an attribute that is not there is not an error.
+// thing, as the service does: REMOVE or DELETE of a path into an attribute that is not there is not an error.
 func (u *Update) Create(key value.Item) (value.Item, error) { return u.apply(key, false) }
 
 // Names returns the top-level attributes the update writes or removes, sorted, each once.
@@ -79,16 +79,14 @@ func (u *Update) apply(item value.Item, exists bool) (value.Item, error) {
 	edits := make([]edit, 0, len(u.actions))
 	written := 0
 	for _, a := range u.actions {
-		if a.verb == verbRemove && !exists && len(a.target) > 1 && !item.Has(a.target[0].name) {
+		if a.takesAway() && !exists && len(a.target) > 1 && !item.Has(a.target[0].name) {
 			continue
 		}
-		e, changes, err := a.edit(item)
+		e, err := a.edit(item)
 		if err != nil {
 			return value.Item{}, err
 		}
-		if changes {
-			edits = append(edits, e)
-		}
+		edits = append(edits, e)
 		if written += e.value.Size(); written > maxItemBytes {
 			return value.Item{}, &Error{msgItemSize}
 		}
@@ -96,28 +94,34 @@ func (u *Update) apply(item value.Item, exists bool) (value.Item, error) {
 	return editEntries(item, edits, 0)
 }
 
-// edit works out what the action does to the item; a DELETE may do nothing.
-func (a action) edit(item value.Item) (e edit, changes bool, err error) {
-	e = edit{target: a.target}
+// takesAway reports whether the action can only remove. Where nothing is, that changes nothing, but its path must lead
+// there all the same.
+func (a action) takesAway() bool { return a.verb == verbRemove || a.verb == verbDelete }
+
+// edit works out what the action does to the item.
+func (a action) edit(item value.Item) (edit, error) {
+	e := edit{target: a.target}
 	if a.verb == verbRemove {
-		return e, true, nil
+		return e, nil
 	}
 	v, err := a.source.from(item)
 	if err != nil {
-		return edit{}, false, err
+		return edit{}, err
 	}
 	if a.verb == verbSet {
 		e.value = v
-		return e, true, checkDepth(e)
+		return e, checkDepth(e)
 	}
 	old, exists := a.target.resolve(item)
 	switch {
+	case !exists && a.verb == verbDelete:
+		return e, nil
 	case !exists:
 		e.value = v
-		return e, a.verb == verbAdd, checkDepth(e)
+		return e, checkDepth(e)
 	case a.verb == verbAdd && v.Kind() == value.N:
 		e.value, err = sum(old, v, false)
-		return e, true, err
+		return e, err
 	}
 	combine := value.Union
 	if a.verb == verbDelete {
@@ -125,10 +129,10 @@ func (a action) edit(item value.Item) (e edit, changes bool, err error) {
 	}
 	rest, ok := combine(old, v)
 	if !ok {
-		return edit{}, false, &Error{msgWrongType}
+		return edit{}, &Error{msgWrongType}
 	}
 	e.value = rest // a set that has nothing left is removed
-	return e, true, nil
+	return e, nil
 }
 
 func checkDepth(e edit) error {

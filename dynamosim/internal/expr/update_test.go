@@ -160,6 +160,7 @@ func TestUpdatesThatDoNotFitTheItem(t *testing.T) {
 		SET l.x = :one => The document path provided in the update expression is invalid for update
 		SET l[7].x = :one => The document path provided in the update expression is invalid for update
 		ADD nothing.x :one => The document path provided in the update expression is invalid for update
+		DELETE nothing.x :ss => The document path provided in the update expression is invalid for update
 		REMOVE nothing.x => The document path provided in the update expression is invalid for update
 		REMOVE s[0] => The document path provided in the update expression is invalid for update
 	`), "\n") {
