@@ -1,6 +1,10 @@
 package capacity
 
-import "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+import (
+	"reflect"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+)
 
 // Fixed parts of sizes, and limits, in bytes.
 const (
@@ -26,8 +30,12 @@ func ItemSize(item map[string]types.AttributeValue) int {
 	return size
 }
 
-// ValueSize returns the size of a value in bytes, without a name. A nil or unknown value has none.
+// ValueSize returns the size of a value in bytes, without a name. A nil or unknown value, or a nil pointer
+// as a value, has none.
 func ValueSize(value types.AttributeValue) int {
+	if value == nil || reflect.ValueOf(value).IsNil() {
+		return 0
+	}
 	size := 0
 	switch v := value.(type) {
 	case *types.AttributeValueMemberS:

@@ -134,6 +134,8 @@ func TestEveryTypeOfValueHasItsSize(t *testing.T) {
 		{"M", &dict{Value: item{"key": &str{Value: "abc"}, "é": &num{Value: "0"}}}, 3 + 1 + 3 + 3 + 1 + 2 + 1},
 		{"L in M in L", &list{Value: []value{&dict{Value: item{"k": &list{}}}}}, 3 + 1 + 3 + 1 + 1 + 3},
 		{"nil", nil, 0},
+		{"a nil pointer", (*str)(nil), 0},
+		{"a nil pointer to a map in a list", &list{Value: []value{(*dict)(nil)}}, 4},
 		{"unknown", &types.UnknownUnionMember{Tag: "X"}, 0},
 	} {
 		if got := capacity.ValueSize(c.v); got != c.want {
