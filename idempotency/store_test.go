@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
@@ -247,6 +248,12 @@ func TestAReplayOutranksTheOtherPartsReasons(t *testing.T) {
 	var taken *txn.ConditionError
 	if _, ok := idempotency.Replayed(err); !ok || errors.As(err, &taken) {
 		t.Errorf("the repeat: %v", err)
+	}
+	// The account, from which the order took something, was closed since: DynamoDB refuses the update as such.
+	account := ordersTable.Key("ACCT#A-1", "META")
+	gone := txn.Update(ordersTable, account, expression.Set(expression.Name("n"), expression.Name("n").Minus(expression.Value(1))))
+	if _, err = s.commit(t.Context(), 1, gone, parts[1]); !errors.Is(err, idempotency.ErrReplayed) || errors.Is(err, txn.ErrRefused) {
+		t.Errorf("the repeat after the account was closed: %v", err)
 	}
 }
 

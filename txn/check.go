@@ -2,6 +2,7 @@ package txn
 
 import (
 	"fmt"
+	"strconv"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
@@ -21,12 +22,19 @@ type ItemKey struct {
 	Table, PK, SK string
 }
 
-// String returns the table and the key values.
+// String returns the table and the key values, in quotes if they hold what does not belong on a line of a log.
 func (k ItemKey) String() string {
 	if k.SK == "" {
-		return fmt.Sprintf("%s[%s]", k.Table, k.PK)
+		return fmt.Sprintf("%s[%s]", k.Table, printable(k.PK))
 	}
-	return fmt.Sprintf("%s[%s / %s]", k.Table, k.PK, k.SK)
+	return fmt.Sprintf("%s[%s / %s]", k.Table, printable(k.PK), printable(k.SK))
+}
+
+func printable(text string) string {
+	if quoted := strconv.Quote(text); quoted[1:len(quoted)-1] != text {
+		return quoted
+	}
+	return text
 }
 
 // step is one write with what Commit knows about it.
@@ -91,10 +99,20 @@ func (s *step) check() (size int, err error) {
 	if s.Table.Name == "" {
 		return 0, s.broken("a write without a table name")
 	}
+	for _, name := range [...]string{s.Table.PK, s.Table.SK} {
+		if name == MarkAttribute || name == UpdateMarkAttribute {
+			return 0, s.broken("%s is txn's own attribute, no key of %s", name, s.Table.Name)
+		}
+	}
+	if err := s.checkValues(); err != nil {
+		return 0, err
+	}
 	if s.key, err = s.keyOf(keyed); err != nil {
 		return 0, err
 	}
 	switch {
+	case s.Fence && (s.Condition == "" || s.Action == ActionCheck):
+		return 0, s.broken("a fence on %s without a write on condition", s.key)
 	case s.Action == ActionUpdate && s.Update == "":
 		return 0, s.broken("an update of %s without an update expression", s.key)
 	case s.Action == ActionCheck && s.Condition == "":
@@ -116,6 +134,21 @@ func (s *step) check() (size int, err error) {
 		size += capacity.ItemSize(s.Values)
 	}
 	return size, nil
+}
+
+// checkValues refuses what would be stored as something else, or not at all.
+func (s *step) checkValues() error {
+	for _, values := range []Item{s.Item, s.Key, s.Values} {
+		if name, reason := flaw(values); reason != "" {
+			return s.broken("attribute or substitution %q of a %s in %s %s", name, s.Action, s.Table.Name, reason)
+		}
+	}
+	for placeholder, name := range s.Names {
+		if reason := textFlaw(name); reason != "" {
+			return s.broken("the name of substitution %q of a %s in %s %s", placeholder, s.Action, s.Table.Name, reason)
+		}
+	}
+	return nil
 }
 
 func (s *step) keyLen() int {
@@ -141,7 +174,7 @@ func (s *step) keyOf(item Item) (ItemKey, error) {
 
 func (s *step) keyText(table Table, name string, item Item) (string, error) {
 	var text string
-	switch v := item[name].(type) {
+	switch v := item[name].(type) { // no nil pointer among them: see checkValues
 	case *types.AttributeValueMemberS:
 		text = v.Value
 	case *types.AttributeValueMemberN:

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -92,6 +91,8 @@ func TestOutcomeOfEveryAnswer(t *testing.T) {
 		{"lost without a fence is not repeated", open(), []answer{lost}, txn.OutcomeAmbiguous},
 		{"500 without a fence is not repeated", open(), []answer{status(500)}, txn.OutcomeAmbiguous},
 		{"token refused without a fence is not repeated", open(), []answer{code("IdempotentParameterMismatchException")}, txn.OutcomeAmbiguous},
+		{"an error that DynamoDB did not name is no proof", open(), []answer{code("UnknownError")}, txn.OutcomeAmbiguous},
+		{"an error that DynamoDB did not name, then own mark", fenced(), []answer{code("UnknownError"), cancels(reason(failed, mine("req")), none)}, txn.OutcomeRecovered},
 		{"an error nobody knows is no proof", open(), []answer{fails(errors.New("?"))}, txn.OutcomeAmbiguous},
 
 		{"lost, then a rival's fence: never applied", fenced(), []answer{lost, cancels(reason(failed, rival("req")), none)}, txn.OutcomeCanceled},
@@ -150,6 +151,12 @@ func TestEveryCommitHasATokenOfItsOwnAndAFreshInput(t *testing.T) {
 	}
 }
 
+func TestANilOptionSaysNothing(t *testing.T) {
+	if _, err, _, _ := commit(t, []txn.Part{txn.Put(orders, item("a"), nil, txn.IfAbsent())}, ok); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestCommitLeavesTheCallersMapsAlone(t *testing.T) {
 	put, key := item("a"), item("b")
 	update := txn.Update(orders, key, expression.Set(expression.Name("x"), expression.Value(1)))
@@ -158,29 +165,6 @@ func TestCommitLeavesTheCallersMapsAlone(t *testing.T) {
 	}
 	if len(put) != 2 || len(key) != 2 {
 		t.Errorf("changed: %v %v", put, key)
-	}
-}
-
-func TestUpdatesAreMarkedWhateverTheirClauses(t *testing.T) {
-	nm := func(name string) expression.NameBuilder { return expression.Name(name) }
-	v := expression.Value
-	for name, update := range map[string]expression.UpdateBuilder{
-		"set":    expression.Set(nm("set"), v(1)),
-		"add":    expression.Add(nm("n"), v(1)),
-		"remove": expression.Remove(nm("r")),
-		"all":    expression.Set(nm("a"), v(1)).Add(nm("n"), v(1)).Remove(nm("r")).Delete(nm("d"), v(&types.AttributeValueMemberSS{Value: []string{"x"}})),
-	} {
-		_, err, client, _ := commit(t, []txn.Part{txn.Update(orders, item("a"), update)}, ok)
-		if err != nil {
-			t.Fatal(err)
-		}
-		sent := client.sent[0].TransactItems[0].Update
-		if got := strings.Count(*sent.UpdateExpression, "SET "); got != 1 {
-			t.Errorf("%s: %d SET clauses in %q", name, got, *sent.UpdateExpression)
-		}
-		if !strings.Contains(*sent.UpdateExpression, "SET txnUpdate = :txnMark") {
-			t.Errorf("%s: no mark in %q", name, *sent.UpdateExpression)
-		}
 	}
 }
 
@@ -294,6 +278,20 @@ func TestAnErrorThatSettlesTheCommitStandsAlone(t *testing.T) {
 	var taken *takenError
 	if errors.As(err, &taken) || !errors.As(err, new(replayed)) {
 		t.Errorf("a replay is not a collision with oneself: %v", err)
+	}
+}
+
+// The repeat of a command meets what became since of the records that its first run wrote: they may refuse the writes.
+func TestAnErrorThatSettlesTheCommitOutweighsARefusal(t *testing.T) {
+	parts := []txn.Part{
+		txn.Update(orders, item("acct"), expression.Set(expression.Name("n"), expression.Name("n").Minus(expression.Value(1)))),
+		txn.Put(orders, item("req"), txn.IfAbsent(), txn.Explain(func(txn.Item) error { return replayed{} })),
+	}
+	for _, beside := range []string{"ValidationError", "TransactionConflict", "ThrottlingError", "AccessDenied"} {
+		_, err, _, clock := commit(t, parts, cancels(reason(beside), reason(failed, item("req"))))
+		if !errors.As(err, new(replayed)) || errors.Is(err, txn.ErrRefused) || clock.seen[0].Outcome != txn.OutcomeCanceled {
+			t.Errorf("%s: got %v", beside, err)
+		}
 	}
 }
 

@@ -87,8 +87,9 @@ func Commit(ctx context.Context, client Client, parts ...Part) (Receipt, error) 
 //
 // It returns nil once the transaction is proved to be applied, also when the proof is the transaction's own mark found
 // by a later attempt. Otherwise the error is, in this order of precedence, an [InvalidError] or [ErrNotSent] (nothing
-// was sent), a [RefusedError], a [CanceledError] (a condition did not hold), a [ContentionError] (busy or throttled
-// until the budget was spent; nothing was written), or an [AmbiguousError] (repeat the command).
+// was sent), a [CanceledError] that a [Settler] decides, a [RefusedError], any other [CanceledError] (a condition did not
+// hold), a [ContentionError] (busy or throttled until the budget was spent; nothing was written), or an
+// [AmbiguousError] (repeat the command).
 //
 // Cost: for every item 2 write units for each KiB begun, and the ordinary units of the index entries that change. The
 // receipt has what DynamoDB reported. Cancelled attempts cost about the same and report nothing.

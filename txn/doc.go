@@ -55,7 +55,7 @@
 //
 // # Limits
 //
-// [MaxItems] items, [MaxBytes] bytes, one account and one Region; no two writes on one item. All are checked before
-// anything is sent, and the error names the parts. Commit switches the SDK's own retries off for its request: one
-// loop decides.
+// [MaxItems] items, [MaxBytes] bytes, no two writes on one item, no value missing or of invalid UTF-8: all of this is
+// checked before anything is sent, and the error names the parts. One account and one Region. Commit switches the SDK's
+// own retries off for its request: one loop decides.
 package txn

@@ -46,6 +46,10 @@ var throttles = map[string]bool{
 // conflicts are the codes of whole requests that met another request on the same items. Nothing was written.
 var conflicts = map[string]bool{"TransactionConflictException": true, "ReplicatedWriteConflictException": true}
 
+// unnamed is what the SDK calls an error without a code. DynamoDB names its errors, so something on the way answered,
+// perhaps after it had passed the request on.
+const unnamed = "UnknownError"
+
 // judge decides what one failed attempt means. Whoever is not sure says unknown.
 func (r *run) judge(err error) verdict {
 	var cancellation *types.TransactionCanceledException
@@ -63,7 +67,7 @@ func (r *run) judge(err error) verdict {
 	switch {
 	case throttles[code] || conflicts[code]:
 		return verdict{outcome: busy, throttled: throttles[code], err: &ContentionError{Parts: labels(r.parts), Err: err}}
-	case code == "TransactionInProgressException":
+	case code == "TransactionInProgressException" || code == unnamed:
 		return verdict{outcome: unknown, err: err}
 	case code == "IdempotentParameterMismatchException":
 		return verdict{outcome: badToken, err: err}
@@ -90,7 +94,8 @@ func serverFault(err error, answer smithy.APIError) bool {
 }
 
 // judgeReasons reads a cancellation: one reason for each write, in order. One own mark proves that the whole transaction
-// was applied. Else the worst reason decides: a refusal, then a failed condition, then conflicts and throttling.
+// was applied. Else a reason that settles the transaction decides, then the worst one: a refusal, a failed condition,
+// conflicts and throttling.
 func (r *run) judgeReasons(cancellation *types.TransactionCanceledException, err error) verdict {
 	if len(cancellation.CancellationReasons) != len(r.steps) {
 		return verdict{outcome: refused, err: &RefusedError{Parts: labels(r.parts), Err: err}}
@@ -123,6 +128,8 @@ func (r *run) judgeReasons(cancellation *types.TransactionCanceledException, err
 		all.add(said)
 	}
 	switch {
+	case all.settled != nil: // the record of this very command stands, whatever became since of what its first run wrote
+		return verdict{outcome: canceled, err: all}
 	case len(refusing) > 0:
 		return verdict{outcome: refused, err: &RefusedError{Parts: refusing, Err: err}}
 	case conditions > 0:

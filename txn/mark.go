@@ -46,16 +46,22 @@ func markedUpdate(update string, values map[string]types.AttributeValue, mark st
 }
 
 // setClause returns the offset behind the keyword SET, or -1. SET is a reserved word, so where it stands alone in an
-// update expression it is the keyword: an attribute of that name can only be written as a #substitution.
+// update expression it is the keyword: an attribute of that name can only be written as a #substitution. No space need
+// stand beside it: DynamoDB reads "REMOVE a[0]SET#b = :b" too.
 func setClause(update string) int {
-	for at := 0; at+3 <= len(update); at++ {
-		startsWord := at == 0 || strings.ContainsRune(" \t\r\n", rune(update[at-1]))
-		endsWord := at+3 < len(update) && strings.ContainsRune(" \t\r\n", rune(update[at+3]))
-		if startsWord && endsWord && strings.EqualFold(update[at:at+3], "SET") {
+	for at := 0; at+3 < len(update); at++ {
+		startsWord := at == 0 || !inWord(update[at-1]) && update[at-1] != '#' && update[at-1] != ':'
+		if startsWord && !inWord(update[at+3]) && strings.EqualFold(update[at:at+3], "SET") {
 			return at + 3
 		}
 	}
 	return -1
+}
+
+// inWord says whether a name or a keyword goes on at this byte.
+func inWord(c byte) bool {
+	return c == '_' || c == '.' || c == '-' || c >= 0x80 ||
+		'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
 }
 
 // carries says whether the item was put, or last updated, by the Commit of this mark.

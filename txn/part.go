@@ -1,6 +1,8 @@
 package txn
 
 import (
+	"errors"
+
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
@@ -96,7 +98,8 @@ type Write struct {
 	// Fence says that the condition can never hold again once this write was applied: the record is created only if
 	// absent and never deleted, or the condition names a version that only rises. A transaction with a fence may be sent
 	// again after its answer was lost: the second copy cannot have a second effect. A Put with a fence also promises that
-	// no other Put ever replaces the record. See the package documentation.
+	// no other Put ever replaces the record. A fence needs a Condition, and a Check is none. See the package
+	// documentation.
 	Fence bool
 	// Explain turns this write's failed condition into a typed error. It gets the stored item, nil if there is none,
 	// and must not keep or change it. Without Explain the reason is a [ConditionError].
@@ -120,6 +123,9 @@ func NewPart(label string, writes ...Write) Part {
 // BadPart returns a Part that could not be built. Commit reports err and sends nothing, so that a constructor
 // that returns a Part needs no second result.
 func BadPart(label string, err error) Part {
+	if err == nil {
+		err = errors.New("no reason was given") // else the part would be taken for one without writes
+	}
 	return Part{label: label, err: err}
 }
 

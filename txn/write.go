@@ -7,7 +7,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// Option says something about one of the caller's own writes.
+// Option says something about one of the caller's own writes. A nil Option says nothing.
 type Option func(*options)
 
 type options struct {
@@ -70,7 +70,9 @@ const absent = "attribute_not_exists(#txnPK)"
 func own(write Write, builder expression.Builder, built bool, opts []Option) Part {
 	var o options
 	for _, opt := range opts {
-		opt(&o)
+		if opt != nil {
+			opt(&o)
+		}
 	}
 	write.Table = write.Table.WithDefaults(write.Table.Name)
 	label := o.label
