@@ -3,8 +3,6 @@ package outbox
 import (
 	"bytes"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
 	"github.com/dynafin/dynafin/txn"
 )
 
@@ -38,11 +36,13 @@ func (o *Outbox) create(e Event) (txn.Write, error) {
 		Names:     map[string]string{"#pk": o.config.Table.PK},
 		Fence:     true,
 		Explain: func(old txn.Item) error {
-			stored, ok := old[attrDigest].(*types.AttributeValueMemberB)
-			if !ok {
-				return corrupt(e.ID, attrDigest)
+			in := reader{id: e.ID, item: old}
+			in.format()
+			stored := in.binary(attrDigest)
+			if in.err != nil {
+				return in.err
 			}
-			return &DuplicateError{EventID: e.ID, Same: bytes.Equal(stored.Value, digest[:])}
+			return &DuplicateError{EventID: e.ID, Same: bytes.Equal(stored, digest[:])}
 		},
 	}, nil
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/dynafin/dynafin/capacity"
 	"github.com/dynafin/dynafin/dynamosim"
@@ -97,6 +98,25 @@ func TestADuplicateSaysWhetherItIsTheSameEvent(t *testing.T) {
 }
 
 // An event alone is enough to recognise an earlier attempt (E1), whatever request tokens do (E2).
+// A record of another format may have another digest, so it proves no difference.
+func TestADuplicateOfAnUnknownFormatIsNotJudged(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	e := accepted("order-1")
+	b.commit(t, b.events.Create(e))
+	for attr, value := range map[string]types.AttributeValue{"v": &types.AttributeValueMemberN{Value: "2"}, "digest": nil} {
+		item := b.item(t, e.ID)
+		if item[attr] = value; value == nil {
+			delete(item, attr)
+		}
+		b.commit(t, txn.Put(orders, item))
+		_, err := impatient(b.client).Commit(t.Context(), b.events.Create(e))
+		if !errors.Is(err, outbox.ErrCorrupt) || errors.Is(err, outbox.ErrDuplicate) {
+			t.Errorf("%s: %v, want ErrCorrupt alone", attr, err)
+		}
+	}
+}
+
 func TestALostAnswerIsNoDuplicate(t *testing.T) {
 	t.Parallel()
 	for _, tokens := range anyTokenPolicy {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/dynafin/dynafin/outbox"
 	"github.com/dynafin/dynafin/shardmap"
+	"github.com/dynafin/dynafin/txn"
 )
 
 func TestInvalidEventsAreRefusedBeforeAnythingIsSent(t *testing.T) {
@@ -74,6 +75,9 @@ func TestAWrongConfigurationIsReportedByEveryUse(t *testing.T) {
 	for field, config := range map[string]outbox.Config{
 		"Config.Service": {},
 		"Config.Map":     {Service: "orders", Map: shardmap.Fixed(-1)},
+		"Config.Table":   {Service: "orders", Table: txn.Table{PK: "eventId"}},
+		"Config.IndexPK": {Service: "orders", IndexPK: "PK"},
+		"Config.IndexSK": {Service: "orders", IndexSK: "dueAt"},
 	} {
 		events := outbox.New(config)
 		_, getErr := events.Get(t.Context(), nil, "evt-1")

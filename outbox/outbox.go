@@ -2,6 +2,7 @@ package outbox
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -53,6 +54,15 @@ func (c Config) validate() error {
 	}
 	if err := c.Map.Validate(); err != nil {
 		return &InvalidError{Field: "Config.Map", Reason: "is not a valid map", Err: err}
+	}
+	used := slices.Clone(attributes)
+	for _, key := range []struct{ field, name string }{
+		{"Config.Table", c.Table.PK}, {"Config.Table", c.Table.SK}, {"Config.IndexPK", c.IndexPK}, {"Config.IndexSK", c.IndexSK},
+	} {
+		if slices.Contains(used, key.name) {
+			return &InvalidError{Field: key.field, Reason: fmt.Sprintf("has a key attribute %q, a name that the record uses otherwise", key.name)}
+		}
+		used = append(used, key.name)
 	}
 	return nil
 }

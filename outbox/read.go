@@ -69,8 +69,9 @@ type Listed struct {
 }
 
 // Ready lists the READY events of one shard that are due at or before the cutoff, the earliest first (AP16, IDX17). It
-// asks page by page while the caller ranges, up to limit events; a limit of 0 or less means all. After an error the
-// iteration ends. Items evaluated are items returned: the index holds nothing else.
+// asks page by page while the caller ranges, up to limit events; a limit of 0 or less means all. An entry that cannot be
+// read is an error and the next entry follows, so that it hides nobody else's event; after any other error the iteration
+// ends. Items evaluated are items returned: the index holds nothing else.
 //
 // Cost: for each page half a read unit for each 4 KiB begun of index entries, about 0.3 KiB each; half a unit for a
 // shard without due events.
@@ -92,7 +93,7 @@ func (o *Outbox) Ready(ctx context.Context, client Client, shard int, cutoff tim
 			}
 			for _, item := range page.Items {
 				listed, err := o.listed(item)
-				if !yield(listed, err) || err != nil {
+				if !yield(listed, err) {
 					return
 				}
 			}

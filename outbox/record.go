@@ -37,6 +37,13 @@ const (
 	attrDigest           = "digest"
 )
 
+// attributes are the names that a record uses, none of which may be a key's.
+var attributes = []string{
+	attrFormat, attrState, attrVersion, attrAttempt, attrDue, attrMapVersion, attrHashVersion, attrShard, attrEventID,
+	attrTenant, attrAggregateType, attrAggregateID, attrAggregateVersion, attrType, attrSchemaVersion, attrOccurred,
+	attrCausation, attrTrace, attrPayload, attrDigest, txn.MarkAttribute, txn.UpdateMarkAttribute,
+}
+
 // recordFormat is the format that this package writes and reads.
 const recordFormat = "1"
 
@@ -139,9 +146,7 @@ type Record struct {
 // decode reads a record and checks its digest.
 func decode(id string, item txn.Item) (Record, error) {
 	in := reader{id: id, item: item}
-	if v := in.number(attrFormat); in.err == nil && strconv.FormatInt(v, 10) != recordFormat {
-		return Record{}, corrupt(id, attrFormat)
-	}
+	in.format()
 	r := Record{
 		Event: Event{
 			ID: in.text(attrEventID), Tenant: in.text(attrTenant),
@@ -178,6 +183,13 @@ type reader struct {
 func (r *reader) fail(attr string) {
 	if r.err == nil {
 		r.err = corrupt(r.id, attr)
+	}
+}
+
+// format refuses a record of another format, whose attributes may mean something else.
+func (r *reader) format() {
+	if strconv.FormatInt(r.number(attrFormat), 10) != recordFormat {
+		r.fail(attrFormat)
 	}
 }
 
