@@ -11,8 +11,9 @@ import (
 )
 
 const (
-	contentType  = "application/x-amz-json-1.0"
-	targetPrefix = "DynamoDB_20120810."
+	contentType   = "application/x-amz-json-1.0"
+	targetPrefix  = "DynamoDB_20120810."
+	streamsPrefix = "DynamoDBStreams_20120810."
 )
 
 // Do answers a request of the AWS SDK; it makes DB an aws.HTTPClient. A context that is done before the request is
@@ -51,10 +52,14 @@ func (db *DB) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	_, _ = w.Write(reply.Body)
 }
 
-// operationOf takes the operation from the target; "" is none.
+// operationOf takes the operation from the target, which names the protocol too; "" is none.
 func operationOf(req *http.Request) string {
-	operation, ok := strings.CutPrefix(req.Header.Get("X-Amz-Target"), targetPrefix)
-	if !ok {
+	target := req.Header.Get("X-Amz-Target")
+	operation, streams := strings.CutPrefix(target, streamsPrefix)
+	if !streams {
+		operation, _ = strings.CutPrefix(target, targetPrefix)
+	}
+	if operation == target || engine.IsStreamOperation(operation) != streams {
 		return ""
 	}
 	return operation

@@ -48,6 +48,8 @@ type Options struct {
 	CanceledKeepsToken bool
 	// Wording selects message texts. Default: the newest.
 	Wording Wording
+	// Streams is how tables with a stream record what happens.
+	Streams StreamOptions
 }
 
 func (o Options) withDefaults() Options {
@@ -67,5 +69,6 @@ func (o Options) engine() engine.Config {
 		Tokens:             engine.TokenPolicy(o.TokenPolicy),
 		CanceledKeepsToken: o.CanceledKeepsToken,
 		Wording:            engine.Wording(o.Wording),
+		Streams:            o.Streams.engine(),
 	}
 }

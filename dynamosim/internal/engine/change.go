@@ -71,6 +71,7 @@ func (e *Engine) commit(now time.Time, changes ...change) {
 		for _, d := range c.indexes {
 			d.index.bytes += d.index.replace(d.beforeKey, d.afterKey, d.before, d.after)
 		}
+		e.record(now, &c)
 	}
 }
 

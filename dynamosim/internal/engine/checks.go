@@ -31,7 +31,7 @@ var (
 	attributeTypeEnum     = enum{"B", "N", "S"}
 	billingModeEnum       = enum{"PROVISIONED", "PAY_PER_REQUEST"}
 	projectionEnum        = enum{"ALL", "INCLUDE", "KEYS_ONLY"}
-	streamViewEnum        = enum{"NEW_IMAGE", "OLD_IMAGE", "NEW_AND_OLD_IMAGES", "KEYS_ONLY"}
+	streamViewEnum        = enum{viewNew, viewOld, viewBoth, viewKeys}
 	tableClassEnum        = enum{"STANDARD", "STANDARD_INFREQUENT_ACCESS"}
 )
 

@@ -22,6 +22,9 @@ func (e *Engine) createTable(now time.Time, body []byte) (*writer, *failure) {
 	if f := d.checkMeaning(); f != nil {
 		return nil, f
 	}
+	if f := d.StreamSpecification.check(); f != nil {
+		return nil, f
+	}
 	if _, exists := e.tables.Get(*d.TableName); exists {
 		return nil, &failure{exception: resourceInUse, message: msgTableExists(*d.TableName)}
 	}
@@ -33,6 +36,9 @@ func (e *Engine) createTable(now time.Time, body []byte) (*writer, *failure) {
 	e.created++
 	t.id = fmt.Sprintf("00000000-0000-4000-8000-%012x", e.created)
 	e.tables.Set(t.name, t)
+	if d.StreamSpecification.enables() {
+		e.enableStream(now, t, *d.StreamSpecification.StreamViewType)
+	}
 	return e.tableAnswer("TableDescription", t, "ACTIVE"), nil
 }
 
@@ -51,9 +57,7 @@ func (d *definition) checkModel() *failure {
 	c.oneOf("billingMode", d.BillingMode, billingModeEnum)
 	c.throughput("provisionedThroughput", d.ProvisionedThroughput)
 	c.oneOf("tableClass", d.TableClass, tableClassEnum)
-	if d.StreamSpecification != nil {
-		c.oneOf("streamSpecification.streamViewType", d.StreamSpecification.StreamViewType, streamViewEnum)
-	}
+	c.streamSpecification(d.StreamSpecification)
 	for i, ix := range d.GlobalSecondaryIndexes {
 		c.index(member("globalSecondaryIndexes", i), ix)
 	}

@@ -62,8 +62,8 @@ type projectionDefinition struct {
 }
 
 type streamSpecification struct {
-	StreamEnabled  bool
-	StreamViewType *string
+	StreamEnabled  *bool
+	StreamViewType *string `json:",omitempty"`
 }
 
 func (d *definition) onDemand() bool {

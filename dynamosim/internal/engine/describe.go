@@ -21,6 +21,8 @@ type tableDescription struct {
 	TableThroughputModeSummary *modeDescription     `json:",omitempty"`
 	TableClassSummary          *classDescription    `json:",omitempty"`
 	StreamSpecification        *streamSpecification `json:",omitempty"`
+	LatestStreamArn            string               `json:",omitempty"`
+	LatestStreamLabel          string               `json:",omitempty"`
 	GlobalSecondaryIndexes     []indexDescription   `json:",omitempty"`
 	LocalSecondaryIndexes      []indexDescription   `json:",omitempty"`
 	DeletionProtectionEnabled  bool
@@ -89,8 +91,12 @@ func (e *Engine) describe(t *table, status string) tableDescription {
 	if d.TableClass != nil {
 		desc.TableClassSummary = &classDescription{*d.TableClass}
 	}
-	if s := d.StreamSpecification; s != nil && s.StreamEnabled {
-		desc.StreamSpecification = s
+	if s := t.stream; s != nil {
+		desc.LatestStreamArn, desc.LatestStreamLabel = s.arn, s.label
+		if s.enabled() {
+			on := true
+			desc.StreamSpecification = &streamSpecification{&on, &s.view}
+		}
 	}
 	for _, i := range d.GlobalSecondaryIndexes {
 		described := e.describeIndex(t, i)

@@ -43,12 +43,15 @@ type Config struct {
 	CanceledKeepsToken bool
 	// Wording selects message texts.
 	Wording Wording
+	// Streams is the behaviour of streams.
+	Streams StreamConfig
 }
 
 // Engine is the state machine. It is not for concurrent use.
 type Engine struct {
 	config     Config
 	tables     btree.Map[string, *table]
+	streams    btree.Map[string, *stream] // by ARN; those of deleted tables too
 	tokens     tokens
 	served     map[string]int
 	failed     int
@@ -103,6 +106,10 @@ var handlers = map[string]handler{
 	"BatchWriteItem":     (*Engine).batchWriteItem,
 	"TransactWriteItems": (*Engine).transactWriteItems,
 	"TransactGetItems":   (*Engine).transactGetItems,
+	"ListStreams":        (*Engine).listStreams,
+	"DescribeStream":     (*Engine).describeStream,
+	"GetShardIterator":   (*Engine).getShardIterator,
+	"GetRecords":         (*Engine).getRecords,
 }
 
 // Handle executes one request at one moment and returns its answer. The same requests at the same moments give the

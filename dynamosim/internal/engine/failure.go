@@ -35,6 +35,8 @@ var (
 	transactionInProgress  = exception{serviceSpace, "TransactionInProgressException", "Message", 400}
 	idempotentMismatch     = exception{serviceSpace, "IdempotentParameterMismatchException", "Message", 400}
 	throttlingException    = exception{serviceSpace, "ThrottlingException", "message", 400}
+	expiredIterator        = exception{serviceSpace, "ExpiredIteratorException", "message", 400}
+	trimmedDataAccess      = exception{serviceSpace, "TrimmedDataAccessException", "message", 400}
 	internalServerError    = exception{serviceSpace, "InternalServerError", "message", 500}
 )
 

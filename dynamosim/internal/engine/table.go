@@ -36,6 +36,8 @@ type table struct {
 	bytes       int
 	indexes     []*index
 	deleteGuard bool
+	// stream is the table's latest stream, enabled or not; nil if it never had one.
+	stream *stream
 }
 
 // index is a secondary index. Its entries stand in the order (hash, index key, tie-break, table key): items with equal

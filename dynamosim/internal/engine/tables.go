@@ -16,7 +16,7 @@ func (e *Engine) describeTable(_ time.Time, body []byte) (*writer, *failure) {
 	return e.tableAnswer("Table", t, "ACTIVE"), nil
 }
 
-func (e *Engine) deleteTable(_ time.Time, body []byte) (*writer, *failure) {
+func (e *Engine) deleteTable(now time.Time, body []byte) (*writer, *failure) {
 	t, f := e.namedTable(body)
 	if f != nil {
 		return nil, f
@@ -25,6 +25,7 @@ func (e *Engine) deleteTable(_ time.Time, body []byte) (*writer, *failure) {
 		return nil, invalid(msgProtected)
 	}
 	e.tables.Delete(t.name)
+	e.disableStream(now, t)
 	return e.tableAnswer("TableDescription", t, "DELETING"), nil
 }
 
