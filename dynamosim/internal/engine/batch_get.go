@@ -35,9 +35,10 @@ type batchGetPart struct {
 	keys        []string
 	found       []value.Item
 	unprocessed []value.Item
+	throttled   *failure
 }
 
-func (e *Engine) batchGetItem(_ time.Time, body []byte) (*writer, *failure) {
+func (e *Engine) batchGetItem(now time.Time, body []byte) (*writer, *failure) {
 	var in batchGetInput
 	if f := decode(body, &in); f != nil {
 		return nil, f
@@ -55,8 +56,17 @@ func (e *Engine) batchGetItem(_ time.Time, body []byte) (*writer, *failure) {
 	}
 	var total bills
 	replyBytes := 0
+	var throttled *failure
+	unprocessed, keys := 0, 0
 	for _, part := range parts {
-		replyBytes = part.read(replyBytes, total.of(part.table))
+		replyBytes = e.readPart(now, part, replyBytes, total.of(part.table))
+		unprocessed, keys = unprocessed+len(part.unprocessed), keys+len(part.keys)
+		if throttled == nil {
+			throttled = part.throttled
+		}
+	}
+	if throttled != nil && unprocessed == keys {
+		return nil, throttled
 	}
 	return in.answer(parts, &total), nil
 }
@@ -118,21 +128,27 @@ func (e *Engine) beginBatchGet(name string, in *keysInput) (*batchGetPart, *fail
 	return p, nil
 }
 
-// read collects items until the reply, or what one partition may add to it, is full; the rest stays unprocessed. It
-// returns the size of the reply so far.
-func (p *batchGetPart) read(replyBytes int, b *bill) int {
+// readPart collects items until the reply, or what one partition may add to it, is full; the rest stays unprocessed, and
+// so do the items of a partition key that is too hot. It returns the size of the reply so far.
+func (e *Engine) readPart(now time.Time, p *batchGetPart, replyBytes int, b *bill) int {
+	strong := p.input.ConsistentRead
 	partitions := map[string]int{}
 	for i, key := range p.keys {
-		r := p.table.item(key)
+		r := e.past.row(&p.table.tree, key, e.past.moment(now, strong))
 		partition := p.table.partitionOf(p.input.Keys[i])
 		tooMuch := partitions[partition] > 0 && partitions[partition]+r.size > batchGetPartitionBytesMax
 		if tooMuch || replyBytes+r.size > batchGetBytesMax {
 			p.unprocessed = append(p.unprocessed, p.input.Keys[i])
 			continue
 		}
+		units := capacity.ReadUnits(r.size, consistency(strong))
+		if f := e.chargeRead(now, p.table, nil, p.input.Keys[i], units); f != nil {
+			p.unprocessed, p.throttled = append(p.unprocessed, p.input.Keys[i]), f
+			continue
+		}
 		partitions[partition] += r.size
 		replyBytes += r.size
-		b.base += capacity.ReadUnits(r.size, consistency(p.input.ConsistentRead))
+		b.base += units
 		if r.exists() {
 			p.found = append(p.found, projected(p.projection, r.item))
 		}

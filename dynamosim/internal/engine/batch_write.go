@@ -46,23 +46,63 @@ func (e *Engine) batchWriteItem(now time.Time, body []byte) (*writer, *failure) 
 	if anySameItem(actions) {
 		return nil, invalid(msgDuplicateKeys)
 	}
+	if e.config.Service.BatchConflict == BatchRefused {
+		for _, a := range actions {
+			if f := e.free(now, a); f != nil {
+				return nil, f
+			}
+		}
+	}
 	var total bills
+	var left []*action
+	var throttled *failure
 	for _, a := range actions {
-		c, f := e.evaluate(a)
-		if f != nil {
+		c, f := e.apply(now, a)
+		switch {
+		case f == nil:
+			total.of(a.table).chargeChange(&c, 1)
+		case f.exception == transactionConflict:
+			left = append(left, a)
+		case f.throttles != nil:
+			left, throttled = append(left, a), f
+		default:
 			return nil, f
 		}
-		e.commit(now, c)
-		total.of(a.table).chargeChange(&c, 1)
+	}
+	if throttled != nil && len(left) == len(actions) {
+		return nil, throttled
 	}
 	w := newWriter()
 	w.open()
-	w.key("UnprocessedItems")
-	w.open()
-	w.close()
+	w.unprocessed(left)
 	w.bills(in.capacityLevel, &total)
 	w.close()
 	return w, nil
+}
+
+// unprocessed repeats the part of the request that is left to do, ready to be sent again.
+func (w *writer) unprocessed(left []*action) {
+	w.key("UnprocessedItems")
+	w.open()
+	for i, a := range left {
+		if i == 0 || a.table != left[i-1].table {
+			w.openList(a.table.name)
+		}
+		request, member := "PutRequest", "Item"
+		if a.verb == verbDelete {
+			request, member = "DeleteRequest", "Key"
+		}
+		w.open()
+		w.key(request)
+		w.open()
+		w.item(member, a.item)
+		w.close()
+		w.close()
+		if i == len(left)-1 || a.table != left[i+1].table {
+			w.closeList()
+		}
+	}
+	w.close()
 }
 
 func (in *batchWriteInput) checkModel() *failure {

@@ -67,12 +67,25 @@ func (e *Engine) commit(now time.Time, changes ...change) {
 		if c.before.item == c.after.item {
 			continue
 		}
+		e.past.keep(now, &c.table.tree, c.key)
 		c.table.bytes += c.table.replace(c.key, c.key, c.before, c.after)
 		for _, d := range c.indexes {
-			d.index.bytes += d.index.replace(d.beforeKey, d.afterKey, d.before, d.after)
+			e.tell(now, c.key, d)
 		}
 		e.record(now, &c)
 	}
+}
+
+// tell lets an index hear of a change: a local one at once, a global one when its time has come.
+func (e *Engine) tell(now time.Time, base string, d indexChange) {
+	if e.backlog.holds(d.index) {
+		e.backlog.add(now, base, d)
+		return
+	}
+	if d.index.local {
+		e.past.keep(now, &d.index.tree, d.beforeKey, d.afterKey)
+	}
+	d.index.bytes += d.index.replace(d.beforeKey, d.afterKey, d.before, d.after)
 }
 
 // replace moves a row and returns by how many bytes the tree grew.

@@ -45,6 +45,14 @@ type Config struct {
 	Wording Wording
 	// Streams is the behaviour of streams.
 	Streams StreamConfig
+	// Lag is how far global indexes are behind their tables.
+	Lag Lag
+	// Staleness bounds the age of what an eventually consistent read of a table sees.
+	Staleness time.Duration
+	// Heat limits what one partition key value can take; nil is no limit.
+	Heat *Heat
+	// Service is how long requests take.
+	Service Service
 }
 
 // Engine is the state machine. It is not for concurrent use.
@@ -57,11 +65,23 @@ type Engine struct {
 	failed     int
 	unreported capacity.Units
 	created    int
+	backlog    backlog
+	past       past
+	heat       *heat
+	busy       busy
 }
 
 // New returns an engine without tables.
 func New(config Config) *Engine {
-	return &Engine{config: config, served: map[string]int{}, tokens: tokens{known: map[string]tokenRecord{}}}
+	return &Engine{
+		config:  config,
+		served:  map[string]int{},
+		tokens:  tokens{known: map[string]tokenRecord{}},
+		backlog: newBacklog(config.Lag, config.Seed),
+		past:    newPast(config.Staleness, config.Seed),
+		heat:    newHeat(config.Heat),
+		busy:    busy{items: map[itemID]occupied{}},
+	}
 }
 
 // Reply is the answer to one request.
@@ -70,6 +90,8 @@ type Reply struct {
 	Status int
 	// Body is a JSON document.
 	Body []byte
+	// After is how much later than the request the answer arrives.
+	After time.Duration
 }
 
 // Stats counts what an engine has done.
@@ -115,7 +137,10 @@ var handlers = map[string]handler{
 // Handle executes one request at one moment and returns its answer. The same requests at the same moments give the
 // same answers.
 func (e *Engine) Handle(now time.Time, operation string, body []byte) Reply {
+	e.backlog.settle(now)
+	e.past.forget(now)
 	reply := e.handle(now, operation, body)
+	reply.After = e.config.Service.of(operation)
 	if reply.Status != 200 {
 		e.failed++
 	}

@@ -35,6 +35,7 @@ var (
 	transactionInProgress  = exception{serviceSpace, "TransactionInProgressException", "Message", 400}
 	idempotentMismatch     = exception{serviceSpace, "IdempotentParameterMismatchException", "Message", 400}
 	throttlingException    = exception{serviceSpace, "ThrottlingException", "message", 400}
+	provisionedExceeded    = exception{serviceSpace, "ProvisionedThroughputExceededException", "message", 400}
 	expiredIterator        = exception{serviceSpace, "ExpiredIteratorException", "message", 400}
 	trimmedDataAccess      = exception{serviceSpace, "TrimmedDataAccessException", "message", 400}
 	internalServerError    = exception{serviceSpace, "InternalServerError", "message", 500}
@@ -53,14 +54,17 @@ const (
 	reasonConditionFailed  = "ConditionalCheckFailed"
 	reasonConflict         = "TransactionConflict"
 	reasonValidation       = "ValidationError"
+	reasonThrottling       = "ThrottlingError"
+	reasonProvisioned      = "ProvisionedThroughputExceeded"
 	msgConditionFailed     = "The conditional request failed"
 	reasonThrottled        = "TableWriteMaxOnDemandThroughputExceeded"
 	msgTransactionConflict = "Transaction is ongoing for the item"
 )
 
-// throttle names the limit that a throttled request ran into.
+// throttle names the limit that a throttled request ran into, and whose it is.
 type throttle struct {
-	reason string
+	reason   string
+	resource string
 }
 
 // failure is a refused request: the exception, its text, and what else that exception carries.
@@ -103,8 +107,15 @@ func (f *failure) reason() reason {
 		return reason{}
 	}
 	code := reasonValidation
-	if f.exception == conditionalCheckFailed {
+	switch f.exception {
+	case conditionalCheckFailed:
 		code = reasonConditionFailed
+	case transactionConflict:
+		code = reasonConflict
+	case throttlingException:
+		code = reasonThrottling
+	case provisionedExceeded:
+		code = reasonProvisioned
 	}
 	return reason{code: code, message: f.message, item: f.item}
 }
@@ -163,6 +174,9 @@ func (f *failure) writeThrottles(w *writer) {
 	for _, t := range f.throttles {
 		w.open()
 		w.text("reason", t.reason)
+		if t.resource != "" {
+			w.text("resource", t.resource)
+		}
 		w.close()
 	}
 	w.closeList()

@@ -51,7 +51,7 @@ type getInput struct {
 	ConsistentRead bool
 }
 
-func (e *Engine) getItem(_ time.Time, body []byte) (*writer, *failure) {
+func (e *Engine) getItem(now time.Time, body []byte) (*writer, *failure) {
 	var in getInput
 	if f := decode(body, &in); f != nil {
 		return nil, f
@@ -74,13 +74,18 @@ func (e *Engine) getItem(_ time.Time, body []byte) (*writer, *failure) {
 	if f := t.keys.checkKey(*in.Key); f != nil {
 		return nil, f
 	}
-	stored := t.item(string(t.keys.encode(e.config.Seed, *in.Key)))
+	at := e.past.moment(now, in.ConsistentRead)
+	stored := e.past.row(&t.tree, string(t.keys.encode(e.config.Seed, *in.Key)), at)
+	units := capacity.ReadUnits(stored.size, consistency(in.ConsistentRead))
+	if f := e.chargeRead(now, t, nil, *in.Key, units); f != nil {
+		return nil, f
+	}
 	w := newWriter()
 	w.open()
 	if stored.exists() {
 		w.item("Item", projected(projection, stored.item))
 	}
-	w.bill(in.capacityLevel, &bill{table: t, base: capacity.ReadUnits(stored.size, consistency(in.ConsistentRead))})
+	w.bill(in.capacityLevel, &bill{table: t, base: units})
 	w.close()
 	return w, nil
 }

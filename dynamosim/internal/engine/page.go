@@ -16,6 +16,7 @@ const pageBytesMax = 1024 * 1024
 type bounds struct {
 	low, high string
 	partition string
+	hash      value.Value
 	sort      *expr.KeyTerm
 }
 
@@ -32,7 +33,7 @@ func newBounds(k keySchema, seed uint64, terms []expr.KeyTerm) (bounds, *failure
 		return bounds{}, invalid(msgKeyConditionType)
 	}
 	partition := string(k.partition(seed, hash.Value))
-	b := bounds{low: partition, high: afterPrefix(partition), partition: partition}
+	b := bounds{low: partition, high: afterPrefix(partition), partition: partition, hash: hash.Value}
 	if len(terms) == 1 {
 		return b, nil
 	}
@@ -141,7 +142,7 @@ func (p *readPlan) read() (page, *failure) {
 func (p *readPlan) take(found *page, r row) *failure {
 	item := r.item
 	if p.fetches {
-		stored := p.table.item(r.base)
+		stored, _ := p.base.rows.Get(r.base)
 		found.fetched += capacity.ReadUnits(stored.size, consistency(p.strong))
 		item = stored.item
 	}

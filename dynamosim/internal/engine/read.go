@@ -38,7 +38,8 @@ type readInput struct {
 type readPlan struct {
 	table      *table
 	index      *index // nil: the table itself
-	source     *tree
+	source     *tree  // the rows to read
+	base       *tree  // the table's rows
 	bounds     bounds
 	filter     *expr.Condition
 	projection *expr.Projection
@@ -156,8 +157,14 @@ func (p *readPlan) startNames() []string {
 
 // answer reads a page and renders it.
 func (e *Engine) answer(in *readInput, p *readPlan, now time.Time) (*writer, *failure) {
+	at := e.past.moment(now, p.strong || p.index != nil && !p.index.local)
+	p.base, p.source = e.past.tree(&p.table.tree, at), e.past.tree(p.source, at)
 	found, f := p.read()
 	if f != nil {
+		return nil, f
+	}
+	read := capacity.ReadUnits(found.bytes, consistency(p.strong))
+	if f := e.chargePage(now, p, read+found.fetched); f != nil {
 		return nil, f
 	}
 	w := newWriter()
@@ -175,7 +182,6 @@ func (e *Engine) answer(in *readInput, p *readPlan, now time.Time) (*writer, *fa
 		w.item("LastEvaluatedKey", found.last)
 	}
 	b := bill{table: p.table}
-	read := capacity.ReadUnits(found.bytes, consistency(p.strong))
 	if p.index != nil {
 		b.chargeIndex(p.index, read)
 		b.base = found.fetched

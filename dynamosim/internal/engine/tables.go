@@ -25,6 +25,7 @@ func (e *Engine) deleteTable(now time.Time, body []byte) (*writer, *failure) {
 		return nil, invalid(msgProtected)
 	}
 	e.tables.Delete(t.name)
+	e.backlog.forget(t.indexes...)
 	e.disableStream(now, t)
 	return e.tableAnswer("TableDescription", t, "DELETING"), nil
 }

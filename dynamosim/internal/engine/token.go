@@ -17,10 +17,12 @@ type token struct {
 
 // tokenRecord is how the first request with a token ended.
 type tokenRecord struct {
-	digest   [sha256.Size]byte
-	expires  time.Time
-	replay   *bills
-	canceled *failure
+	digest [sha256.Size]byte
+	// completes is when the first request's answer leaves, expires when its token is forgotten.
+	completes time.Time
+	expires   time.Time
+	replay    *bills
+	canceled  *failure
 }
 
 // tokens remembers the requests of the window.
@@ -56,16 +58,19 @@ func (ts *tokens) remember(t token, record tokenRecord, now time.Time) {
 		delete(ts.known, ts.order[0])
 		ts.order = ts.order[1:]
 	}
-	record.digest, record.expires = t.digest, now.Add(tokenWindow)
+	record.digest = t.digest
+	record.expires = record.completes.Add(tokenWindow)
 	ts.known[t.name] = record
 	ts.order = append(ts.order, t.name)
 }
 
 // repeat answers a request whose token is known.
-func (e *Engine) repeat(in *transactWriteInput, t token, known tokenRecord) (*writer, *failure) {
+func (e *Engine) repeat(now time.Time, in *transactWriteInput, t token, known tokenRecord) (*writer, *failure) {
 	switch {
 	case t.digest != known.digest || e.config.Tokens == MismatchOnRepeat:
 		return nil, &failure{exception: idempotentMismatch, message: msgTokenMismatch}
+	case now.Before(known.completes):
+		return nil, &failure{exception: transactionInProgress, message: msgInProgress}
 	case known.canceled != nil:
 		return nil, known.canceled
 	default:

@@ -27,7 +27,7 @@ type transactGetPlan struct {
 	projection *expr.Projection
 }
 
-func (e *Engine) transactGetItems(_ time.Time, body []byte) (*writer, *failure) {
+func (e *Engine) transactGetItems(now time.Time, body []byte) (*writer, *failure) {
 	var in transactGetInput
 	if f := decode(body, &in); f != nil {
 		return nil, f
@@ -37,6 +37,9 @@ func (e *Engine) transactGetItems(_ time.Time, body []byte) (*writer, *failure) 
 	}
 	plans, f := e.planGets(&in)
 	if f != nil {
+		return nil, f
+	}
+	if f := e.judgeGets(now, &in, plans); f != nil {
 		return nil, f
 	}
 	total := &bills{kind: readBill}
@@ -61,6 +64,28 @@ func (e *Engine) transactGetItems(_ time.Time, body []byte) (*writer, *failure) 
 	w.bills(in.capacityLevel, total)
 	w.close()
 	return w, nil
+}
+
+// judgeGets refuses to read items that are being written, and more than their partition keys can take.
+func (e *Engine) judgeGets(now time.Time, in *transactGetInput, plans []transactGetPlan) *failure {
+	reasons := make([]reason, len(plans))
+	refused := false
+	price := e.claim(now)
+	for i, p := range plans {
+		var f *failure
+		if _, written := e.busy.with(now, p.table, p.key); written {
+			f = conflict()
+		} else if e.heat != nil {
+			units := capacity.ReadUnits(p.table.item(p.key).size, capacity.Transactional)
+			f = e.afford(price, demandOn(p.table, nil, *in.TransactItems[i].Get.Key, units, false))
+		}
+		reasons[i], refused = f.reason(), refused || f != nil
+	}
+	if refused {
+		return canceled(reasons)
+	}
+	price.take()
+	return nil
 }
 
 func (in *transactGetInput) checkModel() *failure {

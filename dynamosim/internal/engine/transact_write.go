@@ -59,20 +59,24 @@ func (e *Engine) transactWriteItems(now time.Time, body []byte) (*writer, *failu
 	}
 	token := e.token(&in)
 	if known, ok := e.tokens.find(token, now); ok {
-		return e.repeat(&in, token, known)
+		return e.repeat(now, &in, token, known)
 	}
-	changes, f := e.evaluateAll(actions, admitted)
+	completes := now.Add(e.config.Service.Transaction)
+	changes, f := e.evaluateAll(now, actions, admitted)
 	if f != nil {
 		if f.exception == transactionCanceled {
-			e.chargeCanceled(actions)
+			e.chargeCanceled(now, actions, f.reasons)
 			if e.config.CanceledKeepsToken {
-				e.tokens.remember(token, tokenRecord{canceled: f}, now)
+				e.tokens.remember(token, tokenRecord{completes: completes, canceled: f}, now)
 			}
 		}
 		return nil, f
 	}
 	e.commit(now, changes...)
-	e.tokens.remember(token, tokenRecord{replay: replayBills(changes)}, now)
+	for _, a := range actions {
+		e.busy.occupy(now, a, e.config.Service.Transaction+e.config.Service.Linger, e.config.Service.Transaction)
+	}
+	e.tokens.remember(token, tokenRecord{completes: completes, replay: replayBills(changes)}, now)
 	return in.answer(writeBills(actions, changes)), nil
 }
 
@@ -182,12 +186,20 @@ func admitAll(actions []*action, seed uint64) []*failure {
 	return failures
 }
 
-// evaluateAll judges every action, even after one has failed, so that each gets its own reason.
-func (e *Engine) evaluateAll(actions []*action, failures []*failure) ([]change, *failure) {
+// evaluateAll judges every action, even after one has failed, so that each gets its own reason. What the keys can take
+// is only asked for once everything else is right with an action.
+func (e *Engine) evaluateAll(now time.Time, actions []*action, failures []*failure) ([]change, *failure) {
 	changes := make([]change, len(actions))
+	price := e.claim(now)
 	for i, a := range actions {
 		if failures[i] == nil {
+			failures[i] = e.free(now, a)
+		}
+		if failures[i] == nil {
 			changes[i], failures[i] = e.evaluate(a)
+		}
+		if failures[i] == nil {
+			failures[i] = e.afford(price, e.demands(a, &changes[i], factorTransaction)...)
 		}
 		if failures[i] != nil && failures[i].wholeRequest {
 			return nil, failures[i]
@@ -200,6 +212,7 @@ func (e *Engine) evaluateAll(actions []*action, failures []*failure) ([]change, 
 		}
 		return nil, canceled(reasons)
 	}
+	price.take()
 	return changes, nil
 }
 
@@ -212,11 +225,17 @@ func transactionBytes(actions []*action) int {
 	return bytes
 }
 
-// chargeCanceled counts what a cancelled transaction consumed: the full price of its actions on their tables.
-func (e *Engine) chargeCanceled(actions []*action) {
-	for _, a := range actions {
+// chargeCanceled counts what a cancelled transaction consumed: the full price of its actions on their tables. Only keys
+// that were free and could take it feel it.
+func (e *Engine) chargeCanceled(now time.Time, actions []*action, reasons []reason) {
+	price := e.claim(now)
+	for i, a := range actions {
 		e.unreported += factorTransaction * a.attempted()
+		if code := reasons[i].code; code == "" || code == reasonConditionFailed {
+			price.add(e.attempt(a, factorTransaction)...)
+		}
 	}
+	price.take()
 }
 
 // writeBills is what a committed transaction consumed.

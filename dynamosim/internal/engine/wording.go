@@ -58,6 +58,12 @@ const (
 
 	msgThrottled = "Throughput exceeds the current capacity of your table or index. DynamoDB is automatically scaling your table or " +
 		"index so please try again shortly."
+	msgThrottledIndex = "Throughput exceeds the current capacity for one or more global secondary indexes. DynamoDB is automatically " +
+		"scaling your index so please try again shortly."
+	msgProvisioned = "The level of configured provisioned throughput for the table was exceeded. Consider increasing your " +
+		"provisioning level with the UpdateTable API."
+	msgProvisionedIndex = "The level of configured provisioned throughput for one or more global secondary indexes of the table was " +
+		"exceeded. Consider increasing your provisioning level for the under-provisioned global secondary indexes with the UpdateTable API"
 	msgInternal = "The request processing has failed because of an internal error"
 	msgTooLarge = "The request body is larger than 16 MB"
 

@@ -46,15 +46,40 @@ func (e *Engine) write(now time.Time, v verb, body []byte) (*writer, *failure) {
 	if f := a.admit(e.config.Seed); f != nil {
 		return nil, f
 	}
-	c, f := e.evaluate(a)
+	c, f := e.apply(now, a)
 	if f != nil {
-		if f.exception == conditionalCheckFailed {
-			e.unreported += a.attempted()
-		}
 		return nil, f
 	}
-	e.commit(now, c)
 	return in.answer(a, c), nil
+}
+
+// apply executes an admitted action that is no part of a transaction.
+func (e *Engine) apply(now time.Time, a *action) (change, *failure) {
+	if f := e.free(now, a); f != nil {
+		return change{}, f
+	}
+	c, f := e.evaluate(a)
+	if f != nil {
+		return c, e.chargeRefused(now, a, f)
+	}
+	if f := e.charge(now, e.demands(a, &c, 1)...); f != nil {
+		return c, f
+	}
+	e.commit(now, c)
+	e.busy.occupy(now, a, 0, e.config.Service.Write)
+	return c, nil
+}
+
+// chargeRefused charges an action for its failed condition and returns what its client is told.
+func (e *Engine) chargeRefused(now time.Time, a *action, f *failure) *failure {
+	if f.exception != conditionalCheckFailed {
+		return f
+	}
+	if throttled := e.charge(now, e.attempt(a, 1)...); throttled != nil {
+		return throttled
+	}
+	e.unreported += a.attempted()
+	return f
 }
 
 // beginWrite reads a request as far as it can be judged without looking at any table.
