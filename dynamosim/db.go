@@ -18,6 +18,7 @@ const endpoint = "http://dynamosim.invalid"
 // DB is one DynamoDB account in one Region, in memory. It is safe for concurrent use and needs no closing.
 type DB struct {
 	now    func() time.Time
+	sleep  func(context.Context, time.Duration) error
 	region string
 
 	// mu is held while the engine works on one request, never while anything waits.
@@ -37,7 +38,7 @@ type TB interface {
 // Open returns an empty database.
 func Open(opts Options) *DB {
 	opts = opts.withDefaults()
-	return &DB{now: opts.Now, region: opts.Region, engine: engine.New(opts.engine())}
+	return &DB{now: opts.Now, sleep: opts.Sleep, region: opts.Region, engine: engine.New(opts.engine())}
 }
 
 // New returns an empty database for one test. When the test ends, the database ends: a worker that the test forgot to
@@ -96,8 +97,16 @@ func (db *DB) Stats() Stats {
 	return Stats{Requests: s.Requests, Refused: s.Refused, UnreportedWrites: s.Unreported}
 }
 
-// handle executes one request.
-func (db *DB) handle(operation string, body []byte) (engine.Reply, error) {
+// handle executes one request and waits until its answer is due. If the context ends first, what was done is done.
+func (db *DB) handle(ctx context.Context, operation string, body []byte) (engine.Reply, error) {
+	reply, err := db.execute(operation, body)
+	if err == nil && reply.After > 0 {
+		err = db.sleep(ctx, reply.After)
+	}
+	return reply, err
+}
+
+func (db *DB) execute(operation string, body []byte) (engine.Reply, error) {
 	now := db.now()
 	db.mu.Lock()
 	defer db.mu.Unlock()

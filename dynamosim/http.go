@@ -17,7 +17,8 @@ const (
 )
 
 // Do answers a request of the AWS SDK; it makes DB an aws.HTTPClient. A context that is done before the request is
-// executed is its error; afterwards the answer is there and the context no longer matters.
+// executed is its error. If it ends while the answer is still on its way, see [ServiceTime], it is the error too, and
+// what was written stays written.
 func (db *DB) Do(req *http.Request) (*http.Response, error) {
 	body, err := readBody(req)
 	if err != nil {
@@ -26,7 +27,7 @@ func (db *DB) Do(req *http.Request) (*http.Response, error) {
 	if err := req.Context().Err(); err != nil {
 		return nil, err
 	}
-	reply, err := db.handle(operationOf(req), body)
+	reply, err := db.handle(req.Context(), operationOf(req), body)
 	if err != nil {
 		return nil, err
 	}
@@ -40,7 +41,7 @@ func (db *DB) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		http.Error(w, "cannot read the request body", http.StatusBadRequest)
 		return
 	}
-	reply, err := db.handle(operationOf(req), body)
+	reply, err := db.handle(req.Context(), operationOf(req), body)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusServiceUnavailable)
 		return

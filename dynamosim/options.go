@@ -2,6 +2,7 @@ package dynamosim
 
 import (
 	"cmp"
+	"context"
 	"time"
 
 	"github.com/dynafin/dynafin/dynamosim/internal/engine"
@@ -33,13 +34,17 @@ const (
 
 // Options configure a database. The zero value works.
 type Options struct {
-	// Now is the database's clock. It ends the window of request tokens and dates tables. Default: time.Now.
+	// Now is the database's clock: it dates tables, ends the window of request tokens, and moves everything below that
+	// takes time. Default: time.Now.
 	Now func() time.Time
+	// Sleep waits until an answer is due, for no longer than the context. Default: a timer. Only a ServiceTime needs it.
+	Sleep func(context.Context, time.Duration) error
 	// Region and Account appear in resource names and in the client's configuration. Default: "us-east-1" and
 	// "000000000000".
 	Region, Account string
-	// Seed orders what DynamoDB leaves unordered: partitions, and index entries whose keys are equal. A test that passes
-	// with one seed and fails with another relies on an order it has no right to.
+	// Seed orders what DynamoDB leaves unordered: partitions, index entries whose keys are equal, and what an index or an
+	// eventually consistent read has heard of first. A test that passes with one seed and fails with another relies on an
+	// order it has no right to.
 	Seed uint64
 	// TokenPolicy is how request tokens are treated. Default: HonorTokens.
 	TokenPolicy TokenPolicy
@@ -50,15 +55,38 @@ type Options struct {
 	Wording Wording
 	// Streams is how tables with a stream record what happens.
 	Streams StreamOptions
+	// IndexLag is how far global indexes are behind their tables. Default: not at all.
+	IndexLag IndexLag
+	// Staleness bounds how old what an eventually consistent read shows may be: GetItem, BatchGetItem, Query and Scan of a
+	// table or a local index without ConsistentRead see one moment within it. Default: they see the present.
+	Staleness time.Duration
+	// Heat limits and meters what one partition key value takes. Default: nil, no limit and no meter.
+	Heat *Heat
+	// ServiceTime is how long requests take, and so whether they can meet. Default: no time.
+	ServiceTime ServiceTime
 }
 
 func (o Options) withDefaults() Options {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
+	if o.Sleep == nil {
+		o.Sleep = sleep
+	}
 	o.Region = cmp.Or(o.Region, "us-east-1")
 	o.Account = cmp.Or(o.Account, "000000000000")
 	return o
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 func (o Options) engine() engine.Config {
@@ -70,5 +98,9 @@ func (o Options) engine() engine.Config {
 		CanceledKeepsToken: o.CanceledKeepsToken,
 		Wording:            engine.Wording(o.Wording),
 		Streams:            o.Streams.engine(),
+		Lag:                o.IndexLag.engine(),
+		Staleness:          o.Staleness,
+		Heat:               o.Heat.engine(),
+		Service:            o.ServiceTime.engine(),
 	}
 }
