@@ -42,7 +42,7 @@ func testServiceOn(t *testing.T, db *dynamosim.DB, fates ...dynamosim.Fate) *ser
 	return s
 }
 
-func testOrder(t *testing.T, edits ...string) order {
+func testOrder(t testing.TB, edits ...string) order {
 	t.Helper()
 	o, err := testMarket(t).parse([]byte(strings.NewReplacer(edits...).Replace(goodLine)))
 	if err != nil {

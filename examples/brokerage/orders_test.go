@@ -13,7 +13,7 @@ import (
 	"github.com/dynafin/dynafin/examples/brokerage/internal/daygen"
 )
 
-func testMarket(t *testing.T) market {
+func testMarket(t testing.TB) market {
 	t.Helper()
 	m, err := openMarket()
 	if err != nil {
