@@ -53,6 +53,10 @@ type Options struct {
 	CanceledKeepsToken bool
 	// Wording selects message texts. Default: the newest.
 	Wording Wording
+	// UpdateStep is how long each step of a change to a table takes on the clock Now. An index is created in two steps,
+	// allocation, during which the table is UPDATING, and backfill; every other change takes one. Default: none, so that
+	// a change is complete in its own request.
+	UpdateStep time.Duration
 	// Streams is how tables with a stream record what happens.
 	Streams StreamOptions
 	// IndexLag is how far global indexes are behind their tables. Default: not at all.
@@ -97,6 +101,7 @@ func (o Options) engine() engine.Config {
 		Tokens:             engine.TokenPolicy(o.TokenPolicy),
 		CanceledKeepsToken: o.CanceledKeepsToken,
 		Wording:            engine.Wording(o.Wording),
+		UpdateStep:         o.UpdateStep,
 		Streams:            o.Streams.engine(),
 		Lag:                o.IndexLag.engine(),
 		Staleness:          o.Staleness,

@@ -39,7 +39,7 @@ func (e *Engine) createTable(now time.Time, body []byte) (*writer, *failure) {
 	if d.StreamSpecification.enables() {
 		e.enableStream(now, t, *d.StreamSpecification.StreamViewType)
 	}
-	return e.tableAnswer("TableDescription", t, "ACTIVE"), nil
+	return tableAnswer("TableDescription", e.describe(t, now)), nil
 }
 
 // checkModel checks what the request breaks of its own model.
@@ -47,12 +47,7 @@ func (d *definition) checkModel() *failure {
 	var c checks
 	c.name("tableName", d.TableName)
 	c.required("attributeDefinitions", d.AttributeDefinitions != nil)
-	for i, a := range d.AttributeDefinitions {
-		path := member("attributeDefinitions", i)
-		c.required(path+".attributeName", a.AttributeName != nil)
-		c.required(path+".attributeType", a.AttributeType != nil)
-		c.oneOf(path+".attributeType", a.AttributeType, attributeTypeEnum)
-	}
+	c.attributeDefinitions(d.AttributeDefinitions)
 	c.keySchema("keySchema", d.KeySchema)
 	c.oneOf("billingMode", d.BillingMode, billingModeEnum)
 	c.throughput("provisionedThroughput", d.ProvisionedThroughput)
@@ -68,6 +63,15 @@ func (d *definition) checkModel() *failure {
 }
 
 func member(list string, i int) string { return list + "." + strconv.Itoa(i+1) + ".member" }
+
+func (c *checks) attributeDefinitions(definitions []attributeDefinition) {
+	for i, a := range definitions {
+		path := member("attributeDefinitions", i)
+		c.required(path+".attributeName", a.AttributeName != nil)
+		c.required(path+".attributeType", a.AttributeType != nil)
+		c.oneOf(path+".attributeType", a.AttributeType, attributeTypeEnum)
+	}
+}
 
 func (c *checks) keySchema(path string, elements []keyElement) {
 	c.required(path, elements != nil)
@@ -164,9 +168,17 @@ func (d *definition) checkBilling() *failure {
 		return invalid(msgThroughputOnDemand)
 	case !d.onDemand() && p == nil:
 		return invalid(msgThroughputMissing)
-	case p != nil && *p.ReadCapacityUnits > throughputMax:
+	case p != nil:
+		return p.checkRange()
+	}
+	return nil
+}
+
+func (p *throughput) checkRange() *failure {
+	switch {
+	case *p.ReadCapacityUnits > throughputMax:
 		return invalid(msgThroughputRange(*p.ReadCapacityUnits, "ReadCapacityUnits"))
-	case p != nil && *p.WriteCapacityUnits > throughputMax:
+	case *p.WriteCapacityUnits > throughputMax:
 		return invalid(msgThroughputRange(*p.WriteCapacityUnits, "WriteCapacityUnits"))
 	}
 	return nil

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/dynafin/dynafin/dynamosim/internal/value"
 )
@@ -16,6 +15,7 @@ const (
 	throughputMax     = 1_000_000_000_000
 	tablesMax         = 2500
 	modePayPerRequest = "PAY_PER_REQUEST"
+	modeProvisioned   = "PROVISIONED"
 	projectAll        = "ALL"
 	projectInclude    = "INCLUDE"
 )
@@ -66,6 +66,10 @@ type streamSpecification struct {
 	StreamViewType *string `json:",omitempty"`
 }
 
+func (p *throughput) equal(other *throughput) bool {
+	return *p.ReadCapacityUnits == *other.ReadCapacityUnits && *p.WriteCapacityUnits == *other.WriteCapacityUnits
+}
+
 func (d *definition) onDemand() bool {
 	return d.BillingMode != nil && *d.BillingMode == modePayPerRequest
 }
@@ -100,7 +104,7 @@ func newTable(d definition) *table {
 	for _, i := range d.LocalSecondaryIndexes {
 		t.indexes = append(t.indexes, newIndex(t.keys, i, kinds, true))
 	}
-	slices.SortFunc(t.indexes, func(a, b *index) int { return strings.Compare(a.name, b.name) })
+	sortIndexes(t.indexes)
 	return t
 }
 

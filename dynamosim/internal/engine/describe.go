@@ -3,6 +3,7 @@ package engine
 import (
 	"encoding/json"
 	"fmt"
+	"time"
 )
 
 // The description of a table as it goes over the wire.
@@ -42,6 +43,7 @@ type indexDescription struct {
 	IndexName             string
 	IndexArn              string
 	IndexStatus           string `json:",omitempty"`
+	Backfilling           *bool  `json:",omitempty"`
 	KeySchema             []keyElement
 	Projection            projectionDescription
 	ProvisionedThroughput *throughputDescription `json:",omitempty"`
@@ -59,9 +61,9 @@ func (e *Engine) tableARN(name string) string {
 }
 
 // tableAnswer is an answer whose only member describes a table.
-func (e *Engine) tableAnswer(name string, t *table, status string) *writer {
+func tableAnswer(name string, d tableDescription) *writer {
 	// A description holds text, whole numbers and a time in seconds, all of which have a JSON form.
-	text, _ := json.Marshal(e.describe(t, status))
+	text, _ := json.Marshal(d)
 	w := newWriter()
 	w.open()
 	w.raw(name, text)
@@ -69,13 +71,13 @@ func (e *Engine) tableAnswer(name string, t *table, status string) *writer {
 	return w
 }
 
-func (e *Engine) describe(t *table, status string) tableDescription {
+func (e *Engine) describe(t *table, now time.Time) tableDescription {
 	d := t.definition
 	desc := tableDescription{
 		TableName:                 t.name,
 		TableId:                   t.id,
 		TableArn:                  e.tableARN(t.name),
-		TableStatus:               status,
+		TableStatus:               t.status(now),
 		CreationDateTime:          float64(t.created.UnixMilli()) / 1000,
 		ItemCount:                 t.rows.Len(),
 		TableSizeBytes:            t.bytes,
@@ -84,9 +86,9 @@ func (e *Engine) describe(t *table, status string) tableDescription {
 		ProvisionedThroughput:     describeThroughput(d.ProvisionedThroughput),
 		DeletionProtectionEnabled: d.DeletionProtectionEnabled,
 	}
-	if d.onDemand() {
-		desc.BillingModeSummary = &billingDescription{modePayPerRequest}
-		desc.TableThroughputModeSummary = &modeDescription{modePayPerRequest}
+	if d.onDemand() || t.billingChanged {
+		desc.BillingModeSummary = &billingDescription{*d.BillingMode}
+		desc.TableThroughputModeSummary = &modeDescription{*d.BillingMode}
 	}
 	if d.TableClass != nil {
 		desc.TableClassSummary = &classDescription{*d.TableClass}
@@ -100,7 +102,7 @@ func (e *Engine) describe(t *table, status string) tableDescription {
 	}
 	for _, i := range d.GlobalSecondaryIndexes {
 		described := e.describeIndex(t, i)
-		described.IndexStatus = status
+		described.IndexStatus, described.Backfilling = t.indexStatus(*i.IndexName, now)
 		units := describeThroughput(i.ProvisionedThroughput)
 		described.ProvisionedThroughput = &units
 		desc.GlobalSecondaryIndexes = append(desc.GlobalSecondaryIndexes, described)
@@ -112,15 +114,16 @@ func (e *Engine) describe(t *table, status string) tableDescription {
 }
 
 func (e *Engine) describeIndex(t *table, d indexDefinition) indexDescription {
-	ix := t.index(*d.IndexName)
-	return indexDescription{
-		IndexName:      ix.name,
-		IndexArn:       e.tableARN(t.name) + "/index/" + ix.name,
-		KeySchema:      d.KeySchema,
-		Projection:     projectionDescription{*d.Projection.ProjectionType, d.Projection.NonKeyAttributes},
-		ItemCount:      ix.rows.Len(),
-		IndexSizeBytes: ix.bytes,
+	desc := indexDescription{
+		IndexName:  *d.IndexName,
+		IndexArn:   e.tableARN(t.name) + "/index/" + *d.IndexName,
+		KeySchema:  d.KeySchema,
+		Projection: projectionDescription{*d.Projection.ProjectionType, d.Projection.NonKeyAttributes},
 	}
+	if ix := t.index(*d.IndexName); ix != nil {
+		desc.ItemCount, desc.IndexSizeBytes = ix.rows.Len(), ix.bytes
+	}
+	return desc
 }
 
 func describeThroughput(p *throughput) throughputDescription {

@@ -53,6 +53,8 @@ type Config struct {
 	Heat *Heat
 	// Service is how long requests take.
 	Service Service
+	// UpdateStep is how long each step of a change to a table takes.
+	UpdateStep time.Duration
 }
 
 // Engine is the state machine. It is not for concurrent use.
@@ -69,6 +71,8 @@ type Engine struct {
 	past       past
 	heat       *heat
 	busy       busy
+	// working are the tables that create or delete an index.
+	working []*table
 }
 
 // New returns an engine without tables.
@@ -115,6 +119,7 @@ type handler func(e *Engine, now time.Time, body []byte) (*writer, *failure)
 
 var handlers = map[string]handler{
 	"CreateTable":        (*Engine).createTable,
+	"UpdateTable":        (*Engine).updateTable,
 	"DescribeTable":      (*Engine).describeTable,
 	"DeleteTable":        (*Engine).deleteTable,
 	"ListTables":         (*Engine).listTables,
@@ -137,6 +142,7 @@ var handlers = map[string]handler{
 // Handle executes one request at one moment and returns its answer. The same requests at the same moments give the
 // same answers.
 func (e *Engine) Handle(now time.Time, operation string, body []byte) Reply {
+	e.settle(now)
 	e.backlog.settle(now)
 	e.past.forget(now)
 	reply := e.handle(now, operation, body)

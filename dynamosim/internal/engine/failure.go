@@ -82,6 +82,11 @@ func invalid(message string) *failure {
 	return &failure{exception: validationException, message: message}
 }
 
+// inUse refuses a change that has to wait for another.
+func inUse(message string) *failure {
+	return &failure{exception: resourceInUse, message: message}
+}
+
 // invalidRequest is a validation failure that never becomes a cancellation reason.
 func invalidRequest(message string) *failure {
 	return &failure{exception: validationException, message: message, wholeRequest: true}

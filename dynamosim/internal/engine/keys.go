@@ -107,10 +107,22 @@ func (k keySchema) fits(key value.Item) bool {
 	return key.Len() == len(k.attrs()) && k.presentIn(key)
 }
 
-// presentIn reports whether an item has all key attributes in the right types. An index holds only such items.
+// presentIn reports whether an item has all key attributes in the right types.
 func (k keySchema) presentIn(item value.Item) bool {
 	for _, a := range k.attrs() {
 		if v, ok := item.Get(a.name); !ok || v.Kind() != a.kind {
+			return false
+		}
+	}
+	return true
+}
+
+// indexes reports whether an index with this schema holds an item. Those that an index refuses can still be stored, if
+// they were before the index was.
+func (k keySchema) indexes(item value.Item) bool {
+	for _, a := range k.attrs() {
+		v, ok := item.Get(a.name)
+		if !ok || v.Kind() != a.kind || emptyText(v) || v.Len() > k.maxBytes(a) {
 			return false
 		}
 	}

@@ -111,6 +111,9 @@ func (e *Engine) find(in *readInput, p *readPlan) *failure {
 
 // useIndex directs the plan to an index and decides whether that index has what the request asks for.
 func (p *readPlan) useIndex(name string, selected *string) *failure {
+	if f := p.table.readable(name); f != nil {
+		return f
+	}
 	p.index = p.table.index(name)
 	if p.index == nil {
 		return invalid(msgIndexMissing(name))

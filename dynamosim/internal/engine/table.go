@@ -38,6 +38,13 @@ type table struct {
 	deleteGuard bool
 	// stream is the table's latest stream, enabled or not; nil if it never had one.
 	stream *stream
+	// work is the index being created or deleted, if any.
+	work *indexWork
+	// updating is until when a change of the table itself takes, throughputUpdating whether it is one of its throughput.
+	updating           time.Time
+	throughputUpdating bool
+	// billingChanged: the billing mode is not the one the table was created with, or was not for a while.
+	billingChanged bool
 }
 
 // index is a secondary index. Its entries stand in the order (hash, index key, tie-break, table key): items with equal
@@ -49,6 +56,8 @@ type index struct {
 	// projected names what an entry holds; nil means everything.
 	projected []string
 	bytes     int
+	// updating is until when a change of the index's throughput takes.
+	updating time.Time
 }
 
 // item returns the stored row; a missing one has no item.
@@ -116,7 +125,7 @@ func (t *table) checkUpdatedIndexKeys(item value.Item, touched []string) *failur
 
 // entry returns the index entry of a table row with its ordering key; ok is false if the index does not hold the item.
 func (ix *index) entry(seed uint64, baseKey string, item value.Item) (key string, entry row, ok bool) {
-	if item.IsEmpty() || !ix.keys.presentIn(item) {
+	if item.IsEmpty() || !ix.keys.indexes(item) {
 		return "", row{}, false
 	}
 	text := ix.keys.encode(seed, item)

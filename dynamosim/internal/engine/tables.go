@@ -8,12 +8,12 @@ import (
 // listTablesMax is the largest page of ListTables, and its default.
 const listTablesMax = 100
 
-func (e *Engine) describeTable(_ time.Time, body []byte) (*writer, *failure) {
+func (e *Engine) describeTable(now time.Time, body []byte) (*writer, *failure) {
 	t, f := e.namedTable(body)
 	if f != nil {
 		return nil, f
 	}
-	return e.tableAnswer("Table", t, "ACTIVE"), nil
+	return tableAnswer("Table", e.describe(t, now)), nil
 }
 
 func (e *Engine) deleteTable(now time.Time, body []byte) (*writer, *failure) {
@@ -21,13 +21,20 @@ func (e *Engine) deleteTable(now time.Time, body []byte) (*writer, *failure) {
 	if f != nil {
 		return nil, f
 	}
-	if t.deleteGuard {
+	switch {
+	case t.deleteGuard:
 		return nil, invalid(msgProtected)
+	case t.busyIndexes(now):
+		return nil, inUse(msgDeleteWaitsForIndex)
+	case t.updating.After(now):
+		return nil, inUse(msgTableUpdating(t.name))
 	}
 	e.tables.Delete(t.name)
 	e.backlog.forget(t.indexes...)
 	e.disableStream(now, t)
-	return e.tableAnswer("TableDescription", t, "DELETING"), nil
+	d := e.describe(t, now)
+	d.TableStatus = "DELETING"
+	return tableAnswer("TableDescription", d), nil
 }
 
 // namedTable reads a request that holds nothing but a table's name.
