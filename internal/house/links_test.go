@@ -38,7 +38,7 @@ var links = map[string][]string{
 	"idempotency":    primitive,
 	"sentinel":       primitive,
 	"outbox":         primitive,
-	"dynamosim":      slices.Concat(client, []string{"github.com/tidwall/btree"}),
+	"dynamosim":      slices.Concat(client, []string{sdk + "/service/dynamodbstreams", "github.com/tidwall/btree"}),
 }
 
 // neverLinked are packages of this module that must not reach a user's program through a primitive.

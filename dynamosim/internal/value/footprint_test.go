@@ -7,13 +7,14 @@ import (
 	"pgregory.net/rapid"
 )
 
-// An item's memory is its packed bytes and one string header, so this bounds it by what DynamoDB would charge.
+// An item's memory is its packed bytes and one string header, so this bounds it by what DynamoDB would charge. A set of one
+// empty string, which DynamoDB charges nothing for, is the only value that the bound does not cover.
 func TestPackedItemTakesAtMostThreeTimesItsSize(t *testing.T) {
 	t.Parallel()
 	const count = 3 // bytes of the item's own count
 	smallest := []Value{
 		Null(), Bool(true), Bool(false), Int(0), Int(1), Int(-1), Int(12), String(""), String("x"), List(), Map(), List(Null()), List(Int(1)),
-		Map(Attr{"a", Int(1)}), SetOf(Int(0)), SetOf(Int(7)), SetOf(String("")), SetOf(String("x")), String(strings.Repeat("x", 130)),
+		Map(Attr{"a", Int(1)}), SetOf(Int(0)), SetOf(Int(7)), SetOf(String("x")), String(strings.Repeat("x", 130)),
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		attrs := make([]Attr, rapid.IntRange(0, 300).Draw(t, "attributes"))
