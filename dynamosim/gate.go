@@ -69,7 +69,8 @@ type Pending struct {
 	// Number counts the requests of a worker over all its lives, from 1.
 	Number int
 	// Late says that nobody waits for the answer any more: the client was told that the connection broke, gave up by
-	// itself, or died. The request is still on its way and is applied when it is delivered.
+	// itself, or died. The request is still on its way and is applied when it is delivered. It belongs to the driver:
+	// Pending, Release and Kill set it.
 	Late bool
 	// Body is the request as JSON. It must not be changed.
 	Body []byte
@@ -77,6 +78,7 @@ type Pending struct {
 	request *http.Request
 	answer  chan answered
 	killed  chan struct{}
+	gaveUp  bool // under Gate.mu
 }
 
 type answered struct {
@@ -125,7 +127,7 @@ func (g *Gate) arrive(w *Worker, p *Pending) bool {
 func (g *Gate) giveUp(p *Pending) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	p.Late = true
+	p.gaveUp = true
 }
 
 // Kill ends this life of the worker: the goroutines that wait at the gate end where they are, and any other ends with
@@ -173,6 +175,9 @@ func (g *Gate) Pending() []*Pending {
 	}
 	g.held = append(g.held, g.arrived...)
 	g.arrived = g.arrived[:0]
+	for _, p := range g.held {
+		p.Late = p.Late || p.gaveUp
+	}
 	slices.SortStableFunc(g.held, func(a, b *Pending) int {
 		return cmp.Or(cmp.Compare(a.Worker, b.Worker), cmp.Compare(a.Number, b.Number))
 	})

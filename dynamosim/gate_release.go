@@ -100,7 +100,7 @@ func (g *Gate) Release(p *Pending, fate Fate) Released {
 		return g.Mix(p, usualMix(p)...)
 	case LateCommit:
 		p.answer <- answered{err: lost(p.Call)}
-		g.giveUp(p)
+		p.Late = true
 		return Released{}
 	}
 	if !g.take(p) {
