@@ -7,6 +7,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/dynafin/dynafin/capacity"
+	"github.com/dynafin/dynafin/internal/keys"
 )
 
 // Limits of one transaction, as DynamoDB documents them.
@@ -158,21 +159,21 @@ func (s *step) keyLen() int {
 	return 1
 }
 
-// keyOf reads the key attributes and refuses missing and empty ones.
+// keyOf reads the key attributes and refuses missing, empty and oversized ones.
 func (s *step) keyOf(item Item) (ItemKey, error) {
 	table := s.Table.WithDefaults(s.Table.Name)
 	key := ItemKey{Table: table.Name}
 	var err error
-	if key.PK, err = s.keyText(table, table.PK, item); err != nil {
+	if key.PK, err = s.keyText(table, table.PK, item, keys.MaxPartitionKeyBytes); err != nil {
 		return key, err
 	}
 	if table.HasSortKey() {
-		key.SK, err = s.keyText(table, table.SK, item)
+		key.SK, err = s.keyText(table, table.SK, item, keys.MaxSortKeyBytes)
 	}
 	return key, err
 }
 
-func (s *step) keyText(table Table, name string, item Item) (string, error) {
+func (s *step) keyText(table Table, name string, item Item, limit int) (string, error) {
 	var text string
 	switch v := item[name].(type) { // no nil pointer among them: see checkValues
 	case *types.AttributeValueMemberS:
@@ -186,8 +187,11 @@ func (s *step) keyText(table Table, name string, item Item) (string, error) {
 	default:
 		return "", s.broken("key attribute %s of an item of %s is neither text, number nor binary", name, table.Name)
 	}
-	if text == "" {
+	switch {
+	case text == "":
 		return "", s.broken("key attribute %s of an item of %s is empty", name, table.Name)
+	case len(text) > limit:
+		return "", s.broken("key attribute %s of an item of %s has %d bytes; DynamoDB takes at most %d", name, table.Name, len(text), limit)
 	}
 	return text, nil
 }

@@ -50,6 +50,8 @@ func TestNothingIsSentThatBreaksARule(t *testing.T) {
 		{"a part that could not be built", []txn.Part{puts(1)[0], txn.BadPart("AP16.create", broken)}, []string{"AP16.create"}, "no such event"},
 		{"an empty partition key", []txn.Part{txn.Put(orders, item(""), txn.Label("p"))}, []string{"p"}, "PK of an item of Orders is empty"},
 		{"an empty sort key", []txn.Part{txn.Put(orders, txn.Item{"PK": s("a"), "SK": s("")}, txn.Label("p"))}, []string{"p"}, "SK of an item of Orders is empty"},
+		{"a partition key of 2049 bytes", []txn.Part{txn.Put(orders, item(strings.Repeat("k", 2049)), txn.Label("p"))}, []string{"p"}, "PK of an item of Orders has 2049 bytes; DynamoDB takes at most 2048"},
+		{"a sort key of 1025 bytes", []txn.Part{txn.Delete(orders, orders.Key("a", strings.Repeat("k", 1025)), txn.Label("p"))}, []string{"p"}, "SK of an item of Orders has 1025 bytes; DynamoDB takes at most 1024"},
 		{"a missing key", []txn.Part{txn.Put(orders, txn.Item{"PK": s("a")}, txn.Label("p"))}, []string{"p"}, "lacks the key attribute SK"},
 		{"a key of a type that cannot be one", []txn.Part{txn.Put(orders, txn.Item{"PK": s("a"), "SK": &types.AttributeValueMemberBOOL{}}, txn.Label("p"))}, []string{"p"}, "neither text, number nor binary"},
 		{"a key with more than the key", []txn.Part{txn.Delete(orders, item("a", "x", "y"), txn.Label("p"))}, []string{"p"}, "has 3 attributes, want 2"},
@@ -90,6 +92,10 @@ func TestNothingIsSentThatBreaksARule(t *testing.T) {
 	}
 	if _, err, _, _ := commit(t, puts(100), ok); err != nil {
 		t.Errorf("100 items are allowed: %v", err)
+	}
+	longest := orders.Key(strings.Repeat("k", 2048), strings.Repeat("k", 1024))
+	if _, err, _, _ := commit(t, []txn.Part{txn.Delete(orders, longest)}, ok); err != nil {
+		t.Errorf("keys of 2048 and 1024 bytes are allowed: %v", err)
 	}
 	if _, err := txn.Commit(t.Context(), &script{t: t}, txn.BadPart("p", broken)); !errors.Is(err, broken) {
 		t.Errorf("the reason of a bad part is lost in %v", err)

@@ -99,6 +99,7 @@ func TestOutcomeOfEveryAnswer(t *testing.T) {
 		{"lost, then refused beside an absent fence", fenced(), []answer{lost, cancels(none, reason(failed, rival("acct")))}, txn.OutcomeCanceled},
 		{"lost, then refused beside a busy fence: no proof", fenced(), []answer{lost, cancels(conflict, reason(failed, rival("acct")))}, txn.OutcomeAmbiguous},
 		{"lost, then a fence that shows nothing: no proof", fenced(), []answer{lost, cancels(reason(failed), none)}, txn.OutcomeAmbiguous},
+		{"lost, then a fence that shows an item of nothing: no proof", fenced(), []answer{lost, cancels(reason(failed, txn.Item{}), none)}, txn.OutcomeAmbiguous},
 		{"lost, then an update's fence that failed: a later update may hide our own", versioned(), []answer{lost, cancels(reason(failed, rival("req")), none)}, txn.OutcomeAmbiguous},
 		{"lost, then refused beside an update's fence that holds", versioned(), []answer{lost, cancels(none, reason(failed, rival("acct")))}, txn.OutcomeCanceled},
 		{"lost, then own mark on an update's fence", versioned(), []answer{lost, cancels(reason(failed, mineUpdated("req")), none)}, txn.OutcomeRecovered},

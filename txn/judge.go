@@ -112,11 +112,15 @@ func (r *run) judgeReasons(cancellation *types.TransactionCanceledException, err
 		if carries(reason.Item, r.mark) {
 			return verdict{outcome: applied}
 		}
-		said := Reason{Part: s.part, Action: s.Action, Key: s.key, Code: code, rival: reason.Item != nil}
+		old := reason.Item
+		if len(old) == 0 {
+			old = nil // an item without attributes is no item, however an endpoint spells that
+		}
+		said := Reason{Part: s.part, Action: s.Action, Key: s.key, Code: code, rival: old != nil}
 		switch {
 		case code == conditionFailed:
 			conditions++
-			said.Err = s.explain(reason.Item)
+			said.Err = s.explain(old)
 		case refusals[code]:
 			refusing = append(refusing, s.part)
 			said.Err = &RefusedError{Parts: []string{s.part}, Err: errors.New(code + ": " + text(reason.Message))}
