@@ -11,8 +11,8 @@ import (
 // with a [DuplicateError] that says whether it is the same event; that costs no read. An event that breaks a rule makes
 // the Commit fail with an [InvalidError] for every such field.
 //
-// Cost: 2 write units for each KiB begun of the record, which is the payload and about 0.6 KiB, and 1 unit for its
-// index entry.
+// Cost: 2 write units for each KiB begun of the record, which is the payload and about 0.6 KiB, and 1 unit for each KiB
+// begun of its index entry, which is about 0.3 KiB.
 func (o *Outbox) Create(e Event) txn.Part {
 	const label = "AP16.create"
 	write, err := o.create(e)

@@ -73,7 +73,7 @@
 //
 // # Cost
 //
-//	Create   2 write units for each KiB begun of payload and about 0.6 KiB, and 1 for the index entry
+//	Create   2 write units for each KiB begun of payload and about 0.6 KiB, and 1 for each KiB begun of the index entry
 //	Get      1 read unit for each 4 KiB begun, strongly consistent
 //	Ready    0.5 read units for each 4 KiB begun of index entries, for each page; never a Scan
 //

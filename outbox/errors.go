@@ -41,7 +41,8 @@ func (e *InvalidError) Error() string {
 	if e.EventID == "" {
 		return fault.OutboxInvalid.Text("outbox: %s %s", e.Field, e.Reason)
 	}
-	return fault.OutboxInvalid.Text("outbox: event %q: %s %s", e.EventID, e.Field, e.Reason)
+	// Nothing was checked yet, so a megabyte must not become a line of a log.
+	return fault.OutboxInvalid.Text("outbox: event %.256q: %s %s", e.EventID, e.Field, e.Reason)
 }
 
 // Unwrap returns ErrInvalid and the reason inside.

@@ -57,6 +57,16 @@ func TestEveryFaultOfAnEventIsNamedAtOnce(t *testing.T) {
 	}
 }
 
+func TestAHostileEventIDMakesOneShortLineOfALog(t *testing.T) {
+	t.Parallel()
+	e := accepted("order-1")
+	e.ID = strings.Repeat("x\n", 1<<19)
+	err := setup(t).events.Create(e).Err()
+	if !errors.Is(err, outbox.ErrInvalid) || len(err.Error()) > 1024 || strings.Contains(err.Error(), "\n") {
+		t.Errorf("%d bytes: %.200s", len(err.Error()), err)
+	}
+}
+
 func TestAPayloadThatLeavesNoRoomIsRefused(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -36,7 +36,8 @@ type InvalidError struct {
 }
 
 func (e *InvalidError) Error() string {
-	return fault.SentinelInvalid.Text("sentinel: %s %q of tenant %q: %s %s", e.Kind, e.Name, e.Tenant, e.Field, e.Reason)
+	// Nothing was checked yet, so a client's megabyte must not become a line of a log.
+	return fault.SentinelInvalid.Text("sentinel: %.64q %.256q of tenant %.256q: %s %s", e.Kind, e.Name, e.Tenant, e.Field, e.Reason)
 }
 
 // Unwrap returns ErrInvalid.

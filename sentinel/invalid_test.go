@@ -73,6 +73,22 @@ func TestInvalidHeldNamesAreRefusedBeforeAnythingIsSent(t *testing.T) {
 	}
 }
 
+func TestAHostileClaimMakesOneShortLineOfALog(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	hostile := strings.Repeat("x\n", 1<<19)
+	for _, c := range []sentinel.Claim{
+		{Tenant: hostile, Kind: sentinel.ClientOrder, Name: "C-1"}, {Tenant: "acme", Kind: hostile, Name: "C-1"},
+		{Tenant: "acme", Kind: sentinel.ClientOrder, Name: hostile},
+	} {
+		c.Owner, c.Command = "order-1", "request-1"
+		err := b.names.Reserve(c).Err()
+		if !errors.Is(err, sentinel.ErrInvalid) || len(err.Error()) > 1024 || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%d bytes: %.200s", len(err.Error()), err)
+		}
+	}
+}
+
 func TestErrorsSurviveWrapping(t *testing.T) {
 	t.Parallel()
 	for want, err := range map[error]error{
