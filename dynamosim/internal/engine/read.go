@@ -137,11 +137,34 @@ func (p *readPlan) useIndex(name string, selected *string) *failure {
 	return nil
 }
 
+// checkScalars refuses paths that reach into key attributes.
+func (p *readPlan) checkScalars() *failure {
+	var nested []string
+	if p.filter != nil {
+		nested = append(nested, p.filter.Nested()...)
+	}
+	if p.projection != nil {
+		nested = append(nested, p.projection.Nested()...)
+	}
+	for _, name := range nested {
+		switch {
+		case p.table.keys.has(name):
+			return invalid(msgKeyNotScalar("Key", name))
+		case p.source.keys.has(name):
+			return invalid(msgKeyNotScalar("IndexKey", name))
+		}
+	}
+	return nil
+}
+
 // startKey returns the ordering key that an ExclusiveStartKey of the right schema stands for.
 func (e *Engine) startKey(p *readPlan, key value.Item) (string, *failure) {
-	for _, a := range append(p.table.keys.attrs(), p.source.keys.attrs()...) {
-		if v, _ := key.Get(a.name); emptyText(v) {
-			return "", invalid(msgEmptyKey(a.name, v.Kind()))
+	for _, keys := range []keySchema{p.table.keys, p.source.keys} {
+		for _, a := range keys.attrs() {
+			v, _ := key.Get(a.name)
+			if f := keys.checkValue(a, v); f != nil {
+				return "", f
+			}
 		}
 	}
 	start := string(p.table.keys.encode(e.config.Seed, key))
@@ -160,6 +183,9 @@ func (p *readPlan) startNames() []string {
 
 // answer reads a page and renders it.
 func (e *Engine) answer(in *readInput, p *readPlan, now time.Time) (*writer, *failure) {
+	if f := p.checkScalars(); f != nil {
+		return nil, f
+	}
 	at := e.past.moment(now, p.strong || p.index != nil && !p.index.local)
 	p.base, p.source = e.past.tree(&p.table.tree, at), e.past.tree(p.source, at)
 	found, f := p.read()

@@ -171,6 +171,10 @@ func msgNotProjected(index string, names []string) string {
 	return msgInvalidParameter + "Global secondary index " + index + " does not project [" + strings.Join(names, ", ") + "]"
 }
 
+func msgKeyNotScalar(kind, name string) string {
+	return "Key attributes must be scalars; list random access '[]' and map lookup '.' are not allowed: " + kind + ": " + name
+}
+
 func msgSegmentRange(segment, total int64) string {
 	return fmt.Sprintf("The Segment parameter is zero-based and must be less than parameter TotalSegments: Segment: %d is not less than "+
 		"TotalSegments: %d", segment, total)

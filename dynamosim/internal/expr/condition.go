@@ -28,3 +28,6 @@ func (c *Condition) Eval(item value.Item) (bool, error) { return c.root.eval(ite
 // Names returns the top-level attributes the condition reads, sorted, each once. The engine refuses filters on key
 // attributes with it.
 func (c *Condition) Names() []string { return topNames(c.paths) }
+
+// Nested returns those of Names that the condition reaches into, which is refused where they are keys.
+func (c *Condition) Nested() []string { return nestedNames(c.paths) }

@@ -81,6 +81,11 @@ func relate(a, b path) relation {
 	return overlap
 }
 
+// nestedNames returns the top-level attributes that paths reach into, sorted, each once.
+func nestedNames(paths []path) []string {
+	return topNames(slices.DeleteFunc(slices.Clone(paths), func(p path) bool { return len(p) == 1 }))
+}
+
 // topNames returns the top-level attributes of the paths, sorted, each once.
 func topNames(paths []path) []string {
 	names := make([]string, len(paths))

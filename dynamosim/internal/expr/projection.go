@@ -47,6 +47,9 @@ func (p *Projection) Apply(item value.Item) value.Item {
 // Names returns the top-level attributes the projection reads, sorted, each once.
 func (p *Projection) Names() []string { return topNames(p.paths) }
 
+// Nested returns those of Names that the projection reaches into, which is refused where they are keys.
+func (p *Projection) Nested() []string { return nestedNames(p.paths) }
+
 // pickEntries takes the entries that paths name in their step at the given depth.
 func pickEntries(entries value.Item, paths []path, depth int) value.Item {
 	var picked []value.Attr
