@@ -150,7 +150,8 @@ func (f *Fields) add(name string, kind byte, payload []byte) *Fields {
 	case slices.ContainsFunc(f.fields, func(other field) bool { return other.name == name }):
 		return f.fail(name, ReasonDuplicate)
 	}
-	f.fields = append(f.fields, field{name, appendValue(nil, kind, payload)})
+	// Clipped, so that a copy of f never writes into the array of the original.
+	f.fields = append(slices.Clip(f.fields), field{name, appendValue(nil, kind, payload)})
 	return f
 }
 

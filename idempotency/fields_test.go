@@ -89,6 +89,16 @@ func TestFingerprintDiffersForDifferentCommands(t *testing.T) {
 	}
 }
 
+func TestTwoCopiesOfACommandGrowApart(t *testing.T) {
+	base := *idempotency.NewFields().Int("a", 1).Int("b", 2).Int("c", 3)
+	buy, sell := base, base
+	buy.String("side", "BUY")
+	sell.String("side", "SELL")
+	if fingerprint(t, request(&buy)) == fingerprint(t, request(&sell)) {
+		t.Error("the second copy has overwritten the first one's last field")
+	}
+}
+
 func TestFingerprintCoversTenantOperationAndSchemaVersionButNotTheKey(t *testing.T) {
 	t.Parallel()
 	base := request(fields())

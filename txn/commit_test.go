@@ -178,6 +178,20 @@ func TestWaitsGrowWithinTheirBoundsAndLongerAfterThrottling(t *testing.T) {
 	}
 }
 
+func TestNoWaitIsLongerThanTheLongest(t *testing.T) {
+	clock := &clockwork{}
+	config := clock.config()
+	config.MaxDelay = 10 * time.Millisecond // below the default of BaseDelay
+	busy := cancels(none, reason("TransactionConflict"))
+	client := &script{t: t, answers: []answer{busy, code("ThrottlingException"), busy, ok}}
+	if _, err := txn.New(client, config).Commit(t.Context(), open()...); err != nil {
+		t.Fatal(err)
+	}
+	if longest := slices.Max(clock.waits); len(clock.waits) != 3 || longest > config.MaxDelay {
+		t.Errorf("waits %v, want three of at most %v", clock.waits, config.MaxDelay)
+	}
+}
+
 func TestTheBudgetOfTimeEndsTheRetries(t *testing.T) {
 	clock := &clockwork{}
 	config := clock.config()

@@ -52,6 +52,7 @@ func (c Config) withDefaults() Config {
 	if c.MaxDelay <= 0 {
 		c.MaxDelay = 2 * time.Second
 	}
+	c.BaseDelay = min(c.BaseDelay, c.MaxDelay)
 	if c.NewMark == nil {
 		c.NewMark = randomMark
 	}
