@@ -92,3 +92,12 @@ func wantCode(t testing.TB, err error, code string) {
 }
 
 var ctx = context.Background()
+
+// wantMessage fails the test unless err is an API error with a message.
+func wantMessage(t testing.TB, err error, message string) {
+	t.Helper()
+	var api smithy.APIError
+	if !errors.As(err, &api) || api.ErrorMessage() != message {
+		t.Errorf("error is %v, want message %q", err, message)
+	}
+}

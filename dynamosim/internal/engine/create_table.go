@@ -126,6 +126,7 @@ func (c *checks) index(path string, ix indexDefinition) {
 		c.oneOf(path+".projection.projectionType", p.ProjectionType, projectionEnum)
 		if p.NonKeyAttributes != nil {
 			c.minLength(path+".projection.nonKeyAttributes", "[]", len(p.NonKeyAttributes), 1)
+			c.maxLength(path+".projection.nonKeyAttributes", "["+strings.Join(p.NonKeyAttributes, ", ")+"]", len(p.NonKeyAttributes), includedByIndexMax)
 		}
 		for i, name := range p.NonKeyAttributes {
 			at := member(path+".projection.nonKeyAttributes", i)
@@ -145,6 +146,9 @@ func (d *definition) checkMeaning() *failure {
 		return f
 	}
 	kinds := d.kinds()
+	if len(kinds) < len(d.AttributeDefinitions) {
+		return invalid(msgAttributeTwice(d.duplicate()))
+	}
 	used := map[string]bool{}
 	for _, k := range d.KeySchema {
 		if _, ok := kinds[*k.AttributeName]; !ok || used[*k.AttributeName] {
@@ -155,10 +159,13 @@ func (d *definition) checkMeaning() *failure {
 	if f := d.checkIndexes(used); f != nil {
 		return f
 	}
-	if len(used) != len(d.AttributeDefinitions) {
+	if len(used) == len(d.AttributeDefinitions) {
+		return nil
+	}
+	if d.GlobalSecondaryIndexes == nil && d.LocalSecondaryIndexes == nil {
 		return invalid(msgDefinitionsUnused)
 	}
-	return nil
+	return invalid(msgIndexDefinitionsUnused(sortedKeys(kinds), sortedKeys(used)))
 }
 
 func (d *definition) checkBilling() *failure {
@@ -239,12 +246,7 @@ func (d *definition) checkIndex(ix indexDefinition, local bool, used map[string]
 		used[*k.AttributeName] = true
 	}
 	if missing != nil {
-		defined := make([]string, 0, len(kinds))
-		for name := range kinds {
-			defined = append(defined, name)
-		}
-		slices.Sort(defined)
-		return invalid(msgIndexKeysUndefined(missing, defined))
+		return invalid(msgIndexKeysUndefined(missing, sortedKeys(kinds)))
 	}
 	if f := checkProjection(ix.Projection); f != nil {
 		return f
@@ -256,7 +258,7 @@ func (d *definition) checkIndex(ix indexDefinition, local bool, used map[string]
 		return invalid(msgIndexThroughputOnDemand(*ix.IndexName))
 	}
 	if !d.onDemand() && ix.ProvisionedThroughput == nil {
-		return invalid(msgThroughputMissing)
+		return invalid(msgIndexThroughputNone(*ix.IndexName))
 	}
 	return nil
 }
@@ -269,6 +271,11 @@ func checkProjection(p *projectionDefinition) *failure {
 		return invalid(msgIncludeMissing)
 	case *p.ProjectionType != projectInclude && len(p.NonKeyAttributes) > 0:
 		return invalid(msgProjectionExtra(*p.ProjectionType))
+	}
+	for i, name := range p.NonKeyAttributes {
+		if slices.Contains(p.NonKeyAttributes[:i], name) {
+			return invalid(msgProjectedTwice(name))
+		}
 	}
 	return nil
 }

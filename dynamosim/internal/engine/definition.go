@@ -8,16 +8,18 @@ import (
 
 // Limits of the control plane.
 const (
-	globalIndexesMax  = 20
-	localIndexesMax   = 5
-	includedMax       = 100
-	keyNameMax        = 255
-	throughputMax     = 1_000_000_000_000
-	tablesMax         = 2500
-	modePayPerRequest = "PAY_PER_REQUEST"
-	modeProvisioned   = "PROVISIONED"
-	projectAll        = "ALL"
-	projectInclude    = "INCLUDE"
+	globalIndexesMax = 20
+	localIndexesMax  = 5
+	includedMax      = 100
+	// includedByIndexMax is for one index, includedMax for all of a table's.
+	includedByIndexMax = 20
+	keyNameMax         = 255
+	throughputMax      = 1_000_000_000_000
+	tablesMax          = 2500
+	modePayPerRequest  = "PAY_PER_REQUEST"
+	modeProvisioned    = "PROVISIONED"
+	projectAll         = "ALL"
+	projectInclude     = "INCLUDE"
 )
 
 // definition is a CreateTable request. A table keeps it, because DescribeTable answers with it.
@@ -82,6 +84,18 @@ func (d *definition) kinds() map[string]value.Kind {
 		kinds[*a.AttributeName] = kind
 	}
 	return kinds
+}
+
+// duplicate is an attribute that is defined twice.
+func (d *definition) duplicate() string {
+	seen := map[string]bool{}
+	for _, a := range d.AttributeDefinitions {
+		if seen[*a.AttributeName] {
+			return *a.AttributeName
+		}
+		seen[*a.AttributeName] = true
+	}
+	return ""
 }
 
 // keys builds a checked key schema.

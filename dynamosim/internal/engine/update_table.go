@@ -59,10 +59,10 @@ func (e *Engine) updateTable(now time.Time, body []byte) (*writer, *failure) {
 	if !ok {
 		return nil, &failure{exception: resourceNotFound, message: msgTableNotFound(*in.TableName)}
 	}
-	if f := in.checkIndexUpdates(t, now); f != nil {
+	if f := in.checkBusy(t, now); f != nil {
 		return nil, f
 	}
-	if f := in.checkBusy(t, now); f != nil {
+	if f := in.checkIndexUpdates(t, now); f != nil {
 		return nil, f
 	}
 	if f := in.checkThroughput(t); f != nil {

@@ -196,6 +196,21 @@ func msgIndexKeysUndefined(missing, defined []string) string {
 		strings.Join(missing, ", ") + "], AttributeDefinitions: [" + strings.Join(defined, ", ") + "]"
 }
 
+func msgIndexDefinitionsUnused(defined, used []string) string {
+	return msgInvalidParameter + "Some AttributeDefinitions are not used. AttributeDefinitions: [" + strings.Join(defined, ", ") +
+		"], keys used: [" + strings.Join(used, ", ") + "]"
+}
+
+func msgAttributeTwice(name string) string { return "Attribute Name is duplicated: " + name }
+
+func msgProjectedTwice(name string) string {
+	return msgInvalidParameter + "Duplicate element in NonKeyAttributes: " + name
+}
+
+func msgIndexThroughputNone(index string) string {
+	return msgInvalidParameter + "ProvisionedThroughput is not specified for index: " + index
+}
+
 func msgIndexesEmpty(member string) string {
 	return msgInvalidParameter + "List of " + member + " is empty"
 }
