@@ -16,11 +16,16 @@ import (
 // post sends wire JSON past the SDK, which refuses or repairs much of what these tests send.
 func post(t testing.TB, db *dynamosim.DB, operation string, body []byte) (int, string) {
 	t.Helper()
+	return postTo(t, db, "DynamoDB_20120810."+operation, body)
+}
+
+func postTo(t testing.TB, db *dynamosim.DB, target string, body []byte) (int, string) {
+	t.Helper()
 	req, err := http.NewRequest(http.MethodPost, "http://dynamosim.invalid/", bytes.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
-	req.Header.Set("X-Amz-Target", "DynamoDB_20120810."+operation)
+	req.Header.Set("X-Amz-Target", target)
 	resp, err := db.Do(req)
 	if err != nil {
 		t.Fatal(err)
