@@ -28,6 +28,7 @@ var ambientAllowed = map[string]string{
 	"idempotency/requests.go": "default of Config.Now",
 	"sentinel/names.go":       "default of Config.Now",
 	"dynamosim/options.go":    "default of Options.Now",
+	"invariant/clock.go":      "the clock of a bubble, where time is virtual",
 	"examples/brokerage":      "a program owns its process: the time of acceptance, the name of the run, progress on a terminal",
 }
 
@@ -37,10 +38,14 @@ func checkAmbient(fset *token.FileSet, f file) []string {
 		return nil
 	}
 	packages := map[string]string{} // local name -> import path
+	bubble := slices.ContainsFunc(f.ast.Imports, func(spec *ast.ImportSpec) bool { return spec.Path.Value == `"testing/synctest"` })
 	for _, spec := range f.ast.Imports {
 		importPath, _ := strconv.Unquote(spec.Path.Value)
 		if _, ok := ambient[importPath]; !ok {
 			continue
+		}
+		if importPath == "time" && bubble && f.isTest() {
+			continue // the bubble's clock is the test's own
 		}
 		name := path.Base(importPath)
 		if importPath == "math/rand/v2" {
@@ -122,5 +127,15 @@ func f(d time.Duration) {
 	secret.Text()
 }
 `)
+	bubbles, bubble := goFile(t, "p/p_test.go", `package p
+
+import (
+	"testing/synctest"
+	"time"
+)
+
+func f() { synctest.Wait(); time.Sleep(1) }
+`)
+	mustFind(t, checkAmbient(bubbles, bubble))
 	mustFind(t, checkAmbient(fset, f), "p/p.go:9: time.Now", "p/p.go:12: time.Sleep", "p/p.go:14: math/rand/v2.IntN", "p/p.go:15: crypto/rand.Text")
 }
