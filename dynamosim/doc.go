@@ -2,8 +2,9 @@
 // own client it gives the answers DynamoDB gives: the same items and pages, the same errors in the same words, the same
 // consumed units. It is ready in microseconds and needs no socket, no container and no closing.
 //
-//	db := dynamosim.New(t)   // or dynamosim.Open(dynamosim.Options{})
-//	client := db.Client()    // a *dynamodb.Client
+//	db := dynamosim.New(t)          // or dynamosim.Open(dynamosim.Options{})
+//	client := db.Client()           // a *dynamodb.Client
+//	streams := db.StreamsClient()   // a *dynamodbstreams.Client
 //
 // # Layers
 //
@@ -27,6 +28,9 @@
 //   - Transactions: all or nothing, one cancellation reason for each action in order, the stored item where it was asked
 //     for, request tokens for ten minutes.
 //   - Global and local secondary indexes, sparse, with every projection.
+//   - Streams, read with the SDK's own client ([DB.StreamsClient]): four views, iterators of all types, shards that roll
+//     and split while they are read, 24 hours of retention. Reading them consumes no units. [StreamOptions] make records
+//     late, and take the records of a transaction apart; a [Feed] delivers them in batches that may fail and repeat.
 //   - ReturnConsumedCapacity, TOTAL and INDEXES, for every operation; what DynamoDB bills without reporting it is in
 //     [DB.Stats].
 //   - The documented limits: sizes, counts, numbers, nesting, names.
@@ -37,8 +41,8 @@
 //
 //   - Time that passes inside the service: every read is current, an index is never behind, no table is throttled, and
 //     two transactions never meet. [Faulty] injects the answers such trouble gives.
-//   - Scan, UpdateTable, streams, time to live, PartiQL, tags, backups: unknown operations. A stream specification is
-//     accepted and described, and nothing is recorded.
+//   - Time to live, PartiQL, tags, backups: unknown operations.
+//   - Rate limits on reading streams, and more than one account that reads them.
 //   - The legacy parameters that expressions replaced (Expected, AttributeUpdates, KeyConditions, QueryFilter,
 //     AttributesToGet, ConditionalOperator): a ValidationException.
 //   - Index keys of more than one partition and one sort attribute: refused by CreateTable.

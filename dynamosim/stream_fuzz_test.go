@@ -41,7 +41,7 @@ func FuzzStreamRequest(f *testing.F) {
 			`{"StreamArn":"` + rawStreamARN + `","ShardFilter":{"Type":"CHILD_SHARDS","ShardId":"` + shard + `"}}`},
 		{at + `"LATEST"}`, at + `"AT_SEQUENCE_NUMBER","SequenceNumber":"300000000000000000001"}`,
 			at + `"AFTER_SEQUENCE_NUMBER","SequenceNumber":"300000000000000000099"}`,
-			at + `"AT_TIMESTAMP","Timestamp":1.796e9}`, at + `"AT_TIMESTAMP","Timestamp":-1e308}`},
+			at + `"AT_TIMESTAMP","Timestamp":1.7959e9}`, at + `"AT_TIMESTAMP","Timestamp":-1e308}`},
 		{iterator, strings.Replace(iterator, "{", `{"Limit":1,`, 1), `{"ShardIterator":"` + rawStreamARN + `|1|c2hhcmQgMSAx"}`},
 	} {
 		for _, body := range append(bodies, `{}`, `null`, `[]`, `{"ShardFilter":{}}`) {

@@ -7,7 +7,7 @@
 //
 // A write passes three gates, then one door:
 //
-//	request ──▶ begin ──▶ admit ──▶ evaluate ──▶ commit ──▶ table, then its indexes
+//	request ──▶ begin ──▶ admit ──▶ evaluate ──▶ commit ──▶ table, then its indexes and its stream
 //	            text      schema     stored item   the only place where data changes
 //
 // Commit takes changes: the item before, the item after, and what follows for each index. Whatever happens after a write
@@ -16,5 +16,5 @@
 // Tables and indexes are ordered trees of strings: hash of the partition key, partition key, sort key; an index adds a
 // tie-break and the table's key. One partition is one contiguous range.
 //
-// What it does not do yet: Scan, streams, changes to tables, time to live, delayed indexes, throttling.
+// What it does not do yet: time to live.
 package engine
