@@ -57,6 +57,9 @@ type Options struct {
 	// allocation, during which the table is UPDATING, and backfill; every other change takes one. Default: none, so that
 	// a change is complete in its own request.
 	UpdateStep time.Duration
+	// SweepWithin makes the database delete expired items by itself, each with the first request after a moment of its
+	// own, which the seed chooses up to this much after its expiry. Default: never, only [DB.SweepExpired] does.
+	SweepWithin time.Duration
 	// Streams is how tables with a stream record what happens.
 	Streams StreamOptions
 	// IndexLag is how far global indexes are behind their tables. Default: not at all.
@@ -102,6 +105,7 @@ func (o Options) engine() engine.Config {
 		CanceledKeepsToken: o.CanceledKeepsToken,
 		Wording:            engine.Wording(o.Wording),
 		UpdateStep:         o.UpdateStep,
+		SweepWithin:        o.SweepWithin,
 		Streams:            o.Streams.engine(),
 		Lag:                o.IndexLag.engine(),
 		Staleness:          o.Staleness,

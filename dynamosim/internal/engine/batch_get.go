@@ -210,7 +210,7 @@ func (p *batchGetPart) writeUnprocessed(w *writer) {
 		w.close()
 	}
 	if p.input.ConsistentRead {
-		w.flag("ConsistentRead")
+		w.boolean("ConsistentRead", true)
 	}
 	w.close()
 }

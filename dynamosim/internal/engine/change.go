@@ -72,7 +72,8 @@ func (e *Engine) commit(now time.Time, changes ...change) {
 		for _, d := range c.indexes {
 			e.tell(now, c.key, d)
 		}
-		e.record(now, &c)
+		e.reschedule(c.table, c.key, c.before.item, c.after.item)
+		c.table.stream.record(now, &c)
 	}
 }
 

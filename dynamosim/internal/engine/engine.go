@@ -55,6 +55,8 @@ type Config struct {
 	Service Service
 	// UpdateStep is how long each step of a change to a table takes.
 	UpdateStep time.Duration
+	// SweepWithin makes the engine delete expired items, each at a moment of its own up to this much after its expiry.
+	SweepWithin time.Duration
 }
 
 // Engine is the state machine. It is not for concurrent use.
@@ -120,6 +122,8 @@ type handler func(e *Engine, now time.Time, body []byte) (*writer, *failure)
 var handlers = map[string]handler{
 	"CreateTable":        (*Engine).createTable,
 	"UpdateTable":        (*Engine).updateTable,
+	"UpdateTimeToLive":   (*Engine).updateTimeToLive,
+	"DescribeTimeToLive": (*Engine).describeTimeToLive,
 	"DescribeTable":      (*Engine).describeTable,
 	"DeleteTable":        (*Engine).deleteTable,
 	"ListTables":         (*Engine).listTables,
@@ -142,15 +146,20 @@ var handlers = map[string]handler{
 // Handle executes one request at one moment and returns its answer. The same requests at the same moments give the
 // same answers.
 func (e *Engine) Handle(now time.Time, operation string, body []byte) Reply {
-	e.settle(now)
-	e.backlog.settle(now)
-	e.past.forget(now)
+	e.arrive(now)
 	reply := e.handle(now, operation, body)
 	reply.After = e.config.Service.of(operation)
 	if reply.Status != 200 {
 		e.failed++
 	}
 	return reply
+}
+
+// arrive lets everything happen whose time has come.
+func (e *Engine) arrive(now time.Time) {
+	e.settle(now)
+	e.backlog.settle(now)
+	e.past.forget(now)
 }
 
 func (e *Engine) handle(now time.Time, operation string, body []byte) Reply {

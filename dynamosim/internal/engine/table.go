@@ -38,6 +38,7 @@ type table struct {
 	deleteGuard bool
 	// stream is the table's latest stream, enabled or not; nil if it never had one.
 	stream *stream
+	ttl    timeToLive
 	// work is the index being created or deleted, if any.
 	work *indexWork
 	// updating is until when a change of the table itself takes, throughputUpdating whether it is one of its throughput.

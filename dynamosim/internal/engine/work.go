@@ -45,6 +45,7 @@ func (e *Engine) settle(now time.Time) {
 	for _, t := range slices.Clone(e.working) {
 		e.settleTable(now, t)
 	}
+	e.sweepDue(now)
 }
 
 func (e *Engine) settleTable(now time.Time, t *table) {

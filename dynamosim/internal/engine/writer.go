@@ -87,8 +87,7 @@ func (w *writer) raw(name string, json []byte) {
 	w.buf = append(w.buf, json...)
 }
 
-// flag is a member that is true.
-func (w *writer) flag(name string) {
+func (w *writer) boolean(name string, b bool) {
 	w.key(name)
-	w.buf = append(w.buf, "true"...)
+	w.buf = strconv.AppendBool(w.buf, b)
 }
