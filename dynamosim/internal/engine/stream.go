@@ -49,6 +49,7 @@ type StreamConfig struct {
 // range, and a record goes to the open shard of its item. So whoever reads parents before children sees the records of
 // each item in order.
 type stream struct {
+	config            StreamConfig
 	arn, label, table string
 	view              string
 	keys              []keyElement
@@ -150,7 +151,10 @@ func (e *Engine) setStream(now time.Time, t *table, s *streamSpecification) {
 // enableStream begins a new stream. Its label is the time, moved on where a stream of the table has it already.
 func (e *Engine) enableStream(now time.Time, t *table, view string) {
 	e.forgetStreams(now)
-	s := &stream{table: t.name, view: view, keys: t.definition.KeySchema, schema: t.tree.keys, created: now}
+	s := &stream{
+		config: e.config.Streams, table: t.name, view: view, keys: t.definition.KeySchema, schema: t.tree.keys,
+		created: now, next: now.Add(streamRetention),
+	}
 	for at := now.UTC(); ; at = at.Add(time.Millisecond) {
 		s.label = at.Format("2006-01-02T15:04:05.000")
 		s.arn = e.tableARN(t.name) + "/stream/" + s.label
@@ -159,7 +163,7 @@ func (e *Engine) enableStream(now time.Time, t *table, view string) {
 		}
 	}
 	s.salt = spread(e.config.Seed, []byte(s.arn))
-	shards := uint64(max(1, min(e.config.Streams.Shards, openShardsMax)))
+	shards := uint64(max(1, min(s.config.Shards, openShardsMax)))
 	width := math.MaxUint64 / shards
 	for i := range shards {
 		high := width*(i+1) - 1
@@ -179,12 +183,12 @@ func (e *Engine) disableStream(now time.Time, t *table) {
 		return
 	}
 	for _, r := range s.waiting.takeAll() {
-		e.place(s, now, r)
+		s.place(now, r)
 	}
 	for _, sh := range s.open {
-		sh.end, sh.closed = sh.last(), now
+		s.close(now, sh)
 	}
-	s.open, s.disabled, s.next = nil, now, now
+	s.open, s.disabled = nil, now
 }
 
 // forgetStreams drops disabled streams whose retention is over.
@@ -208,7 +212,9 @@ func (s *stream) newShard(now time.Time, parent string, low, high uint64) *shard
 	sh := &shard{parent: parent, low: low, high: high, opened: now, start: s.given}
 	sh.id = fmt.Sprintf("shardId-%020d-%08x", s.stamp, uint32(s.draw(uint64(s.stamp), drawShard)))
 	s.shards = append(s.shards, sh)
-	s.next = time.Time{}
+	if s.config.ShardLife > 0 {
+		s.next = earlier(s.next, now.Add(s.config.ShardLife))
+	}
 	return sh
 }
 

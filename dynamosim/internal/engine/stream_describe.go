@@ -38,8 +38,8 @@ func (e *Engine) stream(now time.Time, arn string) (*stream, *failure) {
 	if !ok {
 		return nil, &failure{exception: resourceNotFound, message: msgStreamNotFound(arn)}
 	}
-	e.settleStream(s, now, math.MaxUint64)
-	e.tidy(s, now)
+	s.settle(now, math.MaxUint64)
+	s.tidy(now)
 	return s, nil
 }
 

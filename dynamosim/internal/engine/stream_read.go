@@ -145,8 +145,8 @@ func (e *Engine) getShardIterator(now time.Time, body []byte) (*writer, *failure
 
 // shard returns the shard of this id, or nil if there is none (any more).
 func (s *stream) shard(id string) *shard {
-	i := slices.IndexFunc(s.shards, func(sh *shard) bool { return sh.id == id })
-	if i < 0 {
+	i, found := slices.BinarySearchFunc(s.shards, id, func(sh *shard, id string) int { return strings.Compare(sh.id, id) })
+	if !found {
 		return nil
 	}
 	return s.shards[i]

@@ -78,30 +78,28 @@ func (w *waiting) takeAll() []waitingRecord {
 	return w.take(time.Time{}, math.MaxUint64)
 }
 
-// record notes a committed change in the stream of its table.
-func (e *Engine) record(now time.Time, c *change) {
-	s := c.table.stream
+// record notes a committed change. A table without a stream, or with a disabled one, records nothing.
+func (s *stream) record(now time.Time, c *change) {
 	if !s.enabled() {
 		return
 	}
 	s.waiting.counted++
 	r := waitingRecord{record: s.newRecord(now, c), hash: binary.BigEndian.Uint64([]byte(c.key[:8])), due: now}
-	config := e.config.Streams
-	if config.Delay <= 0 && !config.Interleave {
-		e.place(s, now, r)
+	if s.config.Delay <= 0 && !s.config.Interleave {
+		s.place(now, r)
 		return
 	}
 	r.slot = r.id
-	if config.Interleave {
+	if s.config.Interleave {
 		r.chain = c.key
 		r.slot += s.draw(r.id, drawSlot) % (interleaveSpan + 1)
 	}
-	if config.Delay > 0 {
-		r.due = now.Add(time.Duration(s.draw(r.id, drawDelay) % uint64(config.Delay+1)))
+	if s.config.Delay > 0 {
+		r.due = now.Add(time.Duration(s.draw(r.id, drawDelay) % uint64(s.config.Delay+1)))
 	}
 	s.waiting.add(r)
 	if len(s.waiting.list) > s.waiting.full {
-		e.settleStream(s, now, s.waiting.counted)
+		s.settle(now, s.waiting.counted)
 		s.waiting.full = max(4*interleaveSpan, 2*len(s.waiting.list))
 	}
 }

@@ -5,18 +5,18 @@ import (
 	"time"
 )
 
-// settleStream gives the records that may be read by now their places.
-func (e *Engine) settleStream(s *stream, now time.Time, slot uint64) {
+// settle gives the records that may be read by now their places.
+func (s *stream) settle(now time.Time, slot uint64) {
 	for _, r := range s.waiting.take(now, slot) {
-		e.place(s, now, r)
+		s.place(now, r)
 	}
 }
 
 // place appends a record to the open shard of its item.
-func (e *Engine) place(s *stream, now time.Time, r waitingRecord) {
-	e.tidy(s, now)
+func (s *stream) place(now time.Time, r waitingRecord) {
+	s.tidy(now)
 	sh := s.openFor(r.hash)
-	if limit := e.config.Streams.SplitAfter; limit > 0 && sh.taken >= limit {
+	if limit := s.config.SplitAfter; limit > 0 && sh.taken >= limit {
 		s.succeed(sh, now, 2)
 		sh = s.openFor(r.hash)
 	}
@@ -24,9 +24,7 @@ func (e *Engine) place(s *stream, now time.Time, r waitingRecord) {
 	r.number = s.given
 	sh.records = append(sh.records, r.record)
 	sh.taken++
-	if trimmed := millis(r.created).Add(streamRetention); trimmed.Before(s.next) {
-		s.next = trimmed
-	}
+	s.next = earlier(s.next, millis(r.created).Add(streamRetention))
 }
 
 // openFor returns the open shard of a partition hash.
@@ -42,7 +40,7 @@ func (s *stream) openFor(hash uint64) *shard {
 
 // succeed closes a shard and opens its children: one for the same range, or two that divide it.
 func (s *stream) succeed(sh *shard, now time.Time, children int) {
-	sh.end, sh.closed = sh.last(), now
+	s.close(now, sh)
 	at := slices.Index(s.open, sh)
 	if children == 1 || sh.low == sh.high || len(s.open) >= openShardsMax {
 		s.open[at] = s.newShard(now, sh.id, sh.low, sh.high)
@@ -53,14 +51,18 @@ func (s *stream) succeed(sh *shard, now time.Time, children int) {
 	s.open = slices.Insert(s.open, at+1, s.newShard(now, sh.id, middle+1, sh.high))
 }
 
+func (s *stream) close(now time.Time, sh *shard) {
+	sh.end, sh.closed = sh.last(), now
+	s.next = earlier(s.next, now.Add(streamRetention))
+}
+
 // tidy closes the shards that have reached their age, and trims what is older than the retention. Nothing happens by
 // itself: whatever touches a stream first brings it up to date.
-func (e *Engine) tidy(s *stream, now time.Time) {
+func (s *stream) tidy(now time.Time) {
 	if now.Before(s.next) {
 		return
 	}
-	life := e.config.Streams.ShardLife
-	if life > 0 {
+	if life := s.config.ShardLife; life > 0 {
 		for _, sh := range slices.Clone(s.open) {
 			if !now.Before(sh.opened.Add(life)) {
 				s.succeed(sh, now, 1)
@@ -76,7 +78,7 @@ func (e *Engine) tidy(s *stream, now time.Time) {
 			continue
 		}
 		kept = append(kept, sh)
-		for _, at := range sh.deadlines(life) {
+		for _, at := range sh.deadlines(s.config.ShardLife) {
 			s.next = earlier(s.next, at)
 		}
 	}
