@@ -23,6 +23,13 @@ func NumberSize(text string) int {
 	return size
 }
 
+// IsNumber reports whether a text is a decimal number as DynamoDB reads them: digits with at most one point, an optional
+// sign and an optional exponent. Whether the number is in DynamoDB's range is not looked at.
+func IsNumber(text string) bool {
+	_, ok := scanNumber(text)
+	return ok
+}
+
 func pairs(digits int) int { return (digits + 1) / 2 }
 
 // mantissa locates the significant digits of a number among all digits of its text.

@@ -31,8 +31,8 @@ func TestNumbersHaveTheSizesMeasuredOnDynamoDB(t *testing.T) {
 		"1010": 3, "0.0000001": 2, "1E125": 2, "1E-100": 2, "0.15": 2, "1.5": 3, "1.200": 3, "1.234": 4, "3.14159": 5,
 		"100.5": 4, "-42": 3, "-12345": 5, "-0.15": 3, "-1E125": 3,
 	} {
-		if got := capacity.NumberSize(text); got != want {
-			t.Errorf("NumberSize(%q) = %d, want %d", text, got, want)
+		if got := capacity.NumberSize(text); got != want || !capacity.IsNumber(text) {
+			t.Errorf("NumberSize(%q) = %d, want %d; is a number: %t", text, got, want, capacity.IsNumber(text))
 		}
 	}
 }
@@ -81,8 +81,8 @@ func sizeByDefinition(plain string) int {
 func TestTextThatIsNoNumberCountsItsBytes(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"", "-", ".", "e5", "1e", "1e+", "1.2.3", "12x", "1 ", "0x10", "NaN", "Infinity", "1_000", "1e5x", "--1"} {
-		if got := capacity.NumberSize(text); got != len(text) {
-			t.Errorf("NumberSize(%q) = %d, want %d", text, got, len(text))
+		if got := capacity.NumberSize(text); got != len(text) || capacity.IsNumber(text) {
+			t.Errorf("NumberSize(%q) = %d, want %d; is a number: %t", text, got, len(text), capacity.IsNumber(text))
 		}
 	}
 	if got := capacity.NumberSize("1e" + strings.Repeat("9", 1000)); got != 2 {

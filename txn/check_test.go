@@ -138,6 +138,9 @@ func TestErrorsNameThePartsAndNeverThePayload(t *testing.T) {
 				t.Errorf("%s: %q lacks %q", name, err, want)
 			}
 		}
+		if n := strings.Count(err.Error(), "[DFN-"); n != 1 {
+			t.Errorf("%s: %d codes in %q", name, n, err)
+		}
 		if strings.Contains(err.Error(), "SECRET") {
 			t.Errorf("%s: the payload is in %q", name, err)
 		}

@@ -2,7 +2,6 @@ package txn
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/dynafin/dynafin/internal/fault"
@@ -105,14 +104,14 @@ type Settler interface {
 }
 
 func (e *CanceledError) Error() string {
-	said := make([]string, 0, len(e.Reasons))
-	for _, r := range e.Reasons {
-		said = append(said, fmt.Sprintf("%s: %s %s: %v", r.Part, r.Action, r.Key, r.Err))
-	}
 	if e.settled != nil {
 		return "txn: commit: " + e.settled.Error()
 	}
-	return fault.TxnCanceled.Text("txn: commit: cancelled: %s", strings.Join(said, ", "))
+	said := make([]string, 0, len(e.Reasons)) // each reason brings its own advice and code
+	for _, r := range e.Reasons {
+		said = append(said, r.Part+": "+r.Err.Error())
+	}
+	return "txn: commit: cancelled: " + strings.Join(said, "; and ")
 }
 
 // Unwrap returns the failed conditions' errors in order, then ErrCanceled and DynamoDB's error. Where one of them settles

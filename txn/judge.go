@@ -127,7 +127,7 @@ func (r *run) judgeReasons(cancellation *types.TransactionCanceledException, err
 		default:
 			contending = append(contending, s.part)
 			throttled = throttled || throttles[code]
-			said.Err = &ContentionError{Parts: []string{s.part}, Err: errors.New(code)}
+			said.Err = &ContentionError{Parts: []string{s.part}, Attempts: r.attempts, Err: errors.New(code)}
 		}
 		all.add(said)
 	}

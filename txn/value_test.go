@@ -33,16 +33,17 @@ func TestWhatWouldBeStoredOtherwiseIsRefused(t *testing.T) {
 		writes []txn.Write
 		reason string
 	}{
-		"no value":                  {with(nil), "has no value"},
-		"a nil pointer":             {with(nilText), "has no value"},
-		"a nil pointer to a map":    {with(nilMap), "has no value"},
-		"no value in a list":        {with(list(s("1"), nil, s("3"))), "has no value"},
-		"no value deep down":        {with(&types.AttributeValueMemberM{Value: txn.Item{"m": list(list(nilText))}}), "has no value"},
-		"invalid UTF-8":             {with(s("a\xff")), "is not valid UTF-8"},
-		"invalid UTF-8 in a number": {with(n("1\xff")), "is not valid UTF-8"},
-		"invalid UTF-8 in a set":    {with(&types.AttributeValueMemberSS{Value: []string{"a", "\xff"}}), "is not valid UTF-8"},
-		"invalid UTF-8 in a list":   {with(list(s("\xc0\x80"))), "is not valid UTF-8"},
-		"an attribute's name":       {with(&types.AttributeValueMemberM{Value: txn.Item{"\xff": s("a")}}), "is not valid UTF-8"},
+		"no value":                    {with(nil), "has no value"},
+		"a nil pointer":               {with(nilText), "has no value"},
+		"a nil pointer to a map":      {with(nilMap), "has no value"},
+		"no value in a list":          {with(list(s("1"), nil, s("3"))), "has no value"},
+		"no value deep down":          {with(&types.AttributeValueMemberM{Value: txn.Item{"m": list(list(nilText))}}), "has no value"},
+		"invalid UTF-8":               {with(s("a\xff")), "is not valid UTF-8"},
+		"a malformed number":          {with(n("12,50")), "is not a number"},
+		"a malformed number in a set": {with(&types.AttributeValueMemberNS{Value: []string{"1", "NaN"}}), "is not a number"},
+		"invalid UTF-8 in a set":      {with(&types.AttributeValueMemberSS{Value: []string{"a", "\xff"}}), "is not valid UTF-8"},
+		"invalid UTF-8 in a list":     {with(list(s("\xc0\x80"))), "is not valid UTF-8"},
+		"an attribute's name":         {with(&types.AttributeValueMemberM{Value: txn.Item{"\xff": s("a")}}), "is not valid UTF-8"},
 		"a substituted name": {[]txn.Write{{Action: txn.ActionCheck, Table: orders, Key: item("a"), Condition: "#x = :x",
 			Names: map[string]string{"#x": "\xff"}, Values: txn.Item{":x": s("a")}}}, "is not valid UTF-8"},
 	} {
