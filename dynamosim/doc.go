@@ -18,7 +18,8 @@
 //	      ├─ expr         the expression language
 //	      └─ value        items, numbers, wire JSON, key order, sizes
 //
-// DB is an aws.HTTPClient and an http.Handler, so that SDKs of other languages can use it over a socket.
+// DB is an aws.HTTPClient and an http.Handler, so that SDKs of other languages can use it over a socket; the command
+// dynamosim/cmd/dynamosim does.
 //
 // # What it models
 //
@@ -28,6 +29,11 @@
 //   - Transactions: all or nothing, one cancellation reason for each action in order, the stored item where it was asked
 //     for, request tokens for ten minutes.
 //   - Global and local secondary indexes, sparse, with every projection.
+//   - Indexes that are behind ([IndexLag]) and eventually consistent reads of the past ([Options].Staleness), each within a
+//     bound and with one item's changes in order.
+//   - Heat ([Heat]): what a partition key value of a table or an index takes in a second, with DynamoDB's throttling errors,
+//     index back-pressure on writes to the table, and a meter ([DB.Hottest]).
+//   - Requests that take time and meet ([ServiceTime]): conflicts of transactions, tokens in progress.
 //   - Streams, read with the SDK's own client ([DB.StreamsClient]): four views, iterators of all types, shards that roll
 //     and split while they are read, 24 hours of retention. Reading them consumes no units. [StreamOptions] make records
 //     late, and take the records of a transaction apart; a [Feed] delivers them in batches that may fail and repeat.
@@ -35,12 +41,18 @@
 //     [DB.Stats].
 //   - The documented limits: sizes, counts, numbers, nesting, names.
 //
-// What DynamoDB leaves open is a knob of [Options]: the order of equal index keys, the treatment of tokens.
+// Lag, staleness, heat and service time are off unless [Options] ask for them. Nothing runs in the background: what has
+// come to pass is worked out from the clock when a request arrives, so a database in a testing/synctest bubble lives in
+// the bubble's time.
+//
+// What DynamoDB leaves open is a knob of [Options]: the order of equal index keys, the treatment of tokens, how long
+// items stay busy, what a batch does that meets a transaction.
 //
 // # What it does not model
 //
-//   - Time that passes inside the service: every read is current, an index is never behind, no table is throttled, and
-//     two transactions never meet. [Faulty] injects the answers such trouble gives.
+//   - Throughput of a whole table or account, on-demand growth, partitions that split: only keys have limits. Scan counts
+//     for none of them, nor does repeating a transaction by its token.
+//   - A cancelled transaction keeps no item busy.
 //   - Time to live, PartiQL, tags, backups: unknown operations.
 //   - Rate limits on reading streams, and more than one account that reads them.
 //   - The legacy parameters that expressions replaced (Expected, AttributeUpdates, KeyConditions, QueryFilter,

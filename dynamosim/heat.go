@@ -50,7 +50,7 @@ type KeyHeat struct {
 }
 
 // Hottest returns the n partition keys that consumed most, the hottest first; all that are known if n is negative. It
-// knows nothing unless [Options.Heat] is set, and of tens of thousands of keys only the hottest.
+// knows nothing unless Options.Heat is set, and of tens of thousands of keys only the hottest.
 func (db *DB) Hottest(n int) []KeyHeat {
 	db.mu.Lock()
 	defer db.mu.Unlock()

@@ -9,10 +9,10 @@ import (
 // IndexLag is how far global secondary indexes are behind their tables. The zero value is not at all.
 //
 // Every change takes its own time to reach an index. The changes of one item arrive in their order; those of different
-// items in any, which [Options.Seed] decides. When an index key changes, the old entry goes and the new one comes at
+// items in any, which Options.Seed decides. When an index key changes, the old entry goes and the new one comes at
 // different moments: in between the index shows both or neither. Local secondary indexes are never behind.
 type IndexLag struct {
-	// Max bounds the delay of a change. It passes on the database's own clock, [Options.Now].
+	// Max bounds the delay of a change. It passes on the database's own clock, Options.Now.
 	Max time.Duration
 	// Stepped holds every change until [DB.PropagateIndexes] lets it pass; Max does not count then.
 	Stepped bool
@@ -20,6 +20,7 @@ type IndexLag struct {
 
 // IndexBacklog is what a global index has not heard of yet.
 type IndexBacklog struct {
+	// Table and Index are the names.
 	Table, Index string
 	// Pending is the number of entries that are still to appear, to change or to disappear. A moved index key makes two.
 	Pending int

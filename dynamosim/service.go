@@ -20,8 +20,9 @@ import (
 //	TransactWriteItems            itself, by its request token    TransactionInProgressException
 //	GetItem, BatchGet, Query      anything                        its answer
 //
-// A cancelled transaction keeps nothing busy. Time passes by [Options.Sleep], without a lock, so that a testing/synctest
-// bubble drives it: as long as no two requests arrive at one moment, such a history is always the same.
+// A cancelled transaction keeps nothing busy. Time passes by Options.Sleep, without a lock, so that a testing/synctest
+// bubble drives it: as long as no two requests arrive at one moment, such a history is always the same. Behind a [Gate]
+// nothing meets, because its driver waits for every answer; there, conflicts are a [Fate].
 type ServiceTime struct {
 	// Transaction is for TransactWriteItems and TransactGetItems, Write for the other writes, Read for the other reads.
 	Transaction, Write, Read time.Duration

@@ -16,5 +16,13 @@
 // Tables and indexes are ordered trees of strings: hash of the partition key, partition key, sort key; an index adds a
 // tie-break and the table's key. One partition is one contiguous range.
 //
+// Time is what comes with a request. Nothing happens between two of them; what would have happened is caught up on, in
+// order, when the next one arrives:
+//
+//	backlog   changes on their way to global indexes, applied when they are due
+//	past      rows replaced a short while ago, for eventually consistent reads
+//	heat      what each partition key has left of its second and its burst
+//	busy      items in requests whose answers are still to leave
+//
 // What it does not do yet: time to live.
 package engine
