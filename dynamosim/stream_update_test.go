@@ -2,6 +2,7 @@ package dynamosim_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -61,5 +62,29 @@ func TestDisablingAStreamLosesNoRecordThatIsOnItsWay(t *testing.T) {
 	must(t, d, err)
 	if n := len(st.records(t)); n != 3 {
 		t.Errorf("%d records, want 3", n)
+	}
+}
+
+func TestTheRecordOfAnExpiryNamesTheService(t *testing.T) {
+	st := newStreamed(t, bothImages, dynamosim.StreamOptions{})
+	out, err := st.table.UpdateTimeToLive(ctx, &dynamodb.UpdateTimeToLiveInput{
+		TableName: st.name, TimeToLiveSpecification: &types.TimeToLiveSpecification{Enabled: aws.Bool(true), AttributeName: aws.String("until")},
+	})
+	must(t, out, err)
+	st.put(t, "p", "1", "until", seconds(st.now))
+	st.put(t, "p", "2")
+	st.pass(time.Minute)
+	if n := st.db.SweepExpired(nil); n != 1 {
+		t.Fatalf("%d items expired", n)
+	}
+	st.remove(t, "p", "2")
+	records := st.records(t)
+	wantBrief(t, records, "INSERT p/1, INSERT p/2, REMOVE p/1, REMOVE p/2")
+	who := records[2].UserIdentity
+	if who == nil || *who.Type != "Service" || *who.PrincipalId != "dynamodb.amazonaws.com" || records[2].Dynamodb.OldImage == nil {
+		t.Errorf("the record of the expiry is %+v", records[2])
+	}
+	if records[3].UserIdentity != nil {
+		t.Errorf("the record of a client's deletion is %+v", records[3])
 	}
 }

@@ -95,7 +95,7 @@ func (s *stream) record(now time.Time, c *change) {
 		r.slot += s.draw(r.id, drawSlot) % (interleaveSpan + 1)
 	}
 	if s.config.Delay > 0 {
-		r.due = now.Add(time.Duration(s.draw(r.id, drawDelay) % uint64(s.config.Delay+1)))
+		r.due = now.Add(time.Duration(s.draw(r.id, drawDelay) % (uint64(s.config.Delay) + 1)))
 	}
 	s.waiting.add(r)
 	if len(s.waiting.list) > s.waiting.full {
