@@ -15,6 +15,8 @@ const DefaultShardLife = 4 * time.Hour
 
 // StreamOptions are what DynamoDB leaves open about streams. A consumer must be right under each setting: it reads
 // parents before children, asks for new shards, and expects order between the changes of one item and no other.
+//
+// A stream keeps what it recorded for 24 hours by the database's clock, and with it the memory.
 type StreamOptions struct {
 	// Shards is how many open shards a new stream has, up to 64. Default: 1.
 	Shards int
