@@ -53,6 +53,9 @@ type Options struct {
 	CanceledKeepsToken bool
 	// Wording selects message texts. Default: the newest.
 	Wording Wording
+	// ItemCollectionLimit bounds the bytes that a table with local indexes holds under one partition key, index entries
+	// included. Default: 10 GB, as documented, which is too much to try.
+	ItemCollectionLimit int
 	// UpdateStep is how long each step of a change to a table takes on the clock Now. An index is created in two steps,
 	// allocation, during which the table is UPDATING, and backfill; every other change takes one. Default: none, so that
 	// a change is complete in its own request.
@@ -104,6 +107,7 @@ func (o Options) engine() engine.Config {
 		Tokens:             engine.TokenPolicy(o.TokenPolicy),
 		CanceledKeepsToken: o.CanceledKeepsToken,
 		Wording:            engine.Wording(o.Wording),
+		CollectionLimit:    o.ItemCollectionLimit,
 		UpdateStep:         o.UpdateStep,
 		SweepWithin:        o.SweepWithin,
 		Streams:            o.Streams.engine(),

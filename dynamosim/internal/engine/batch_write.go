@@ -17,7 +17,7 @@ type writeRequest struct {
 type batchWriteInput struct {
 	RequestItems map[string][]writeRequest
 	capacityLevel
-	ReturnItemCollectionMetrics *string
+	collectionMetrics
 }
 
 // batchWriteItem writes every item on its own: the batch is no unit, but nothing is written unless all of it is valid.
@@ -54,12 +54,13 @@ func (e *Engine) batchWriteItem(now time.Time, body []byte) (*writer, *failure) 
 		}
 	}
 	var total bills
-	var left []*action
+	var done, left []*action
 	var throttled *failure
 	for _, a := range actions {
 		c, f := e.apply(now, a)
 		switch {
 		case f == nil:
+			done = append(done, a)
 			total.of(a.table).chargeChange(&c, 1)
 		case f.exception == transactionConflict:
 			left = append(left, a)
@@ -75,6 +76,7 @@ func (e *Engine) batchWriteItem(now time.Time, body []byte) (*writer, *failure) 
 	w := newWriter()
 	w.open()
 	w.unprocessed(left)
+	w.collections(in.collectionMetrics, done)
 	w.bills(in.capacityLevel, &total)
 	w.close()
 	return w, nil

@@ -72,6 +72,7 @@ func (e *Engine) commit(now time.Time, changes ...change) {
 		for _, d := range c.indexes {
 			e.tell(now, c.key, d)
 		}
+		c.collect()
 		e.reschedule(c.table, c.key, c.before.item, c.after.item)
 		c.table.stream.record(now, &c)
 	}

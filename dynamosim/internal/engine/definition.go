@@ -115,6 +115,9 @@ func newTable(d definition) *table {
 	for _, i := range d.GlobalSecondaryIndexes {
 		t.indexes = append(t.indexes, newIndex(t.keys, i, kinds, false))
 	}
+	if len(d.LocalSecondaryIndexes) > 0 {
+		t.collections = map[string]int{}
+	}
 	for _, i := range d.LocalSecondaryIndexes {
 		t.indexes = append(t.indexes, newIndex(t.keys, i, kinds, true))
 	}

@@ -53,6 +53,8 @@ type Config struct {
 	Heat *Heat
 	// Service is how long requests take.
 	Service Service
+	// CollectionLimit bounds the bytes of an item collection. Zero: the service's 10 GB.
+	CollectionLimit int
 	// UpdateStep is how long each step of a change to a table takes.
 	UpdateStep time.Duration
 	// SweepWithin makes the engine delete expired items, each at a moment of its own up to this much after its expiry.

@@ -28,6 +28,7 @@ var (
 	requestTooLarge        = exception{protocolSpace, "RequestEntityTooLargeException", "message", 413}
 	resourceNotFound       = exception{serviceSpace, "ResourceNotFoundException", "message", 400}
 	resourceInUse          = exception{serviceSpace, "ResourceInUseException", "message", 400}
+	collectionTooLarge     = exception{serviceSpace, "ItemCollectionSizeLimitExceededException", "message", 400}
 	limitExceeded          = exception{serviceSpace, "LimitExceededException", "message", 400}
 	conditionalCheckFailed = exception{serviceSpace, "ConditionalCheckFailedException", "message", 400}
 	transactionCanceled    = exception{serviceSpace, "TransactionCanceledException", "Message", 400}
@@ -53,11 +54,13 @@ const (
 	reasonNone             = "None"
 	reasonConditionFailed  = "ConditionalCheckFailed"
 	reasonConflict         = "TransactionConflict"
+	reasonCollection       = "ItemCollectionSizeLimitExceeded"
 	reasonValidation       = "ValidationError"
 	reasonThrottling       = "ThrottlingError"
 	reasonProvisioned      = "ProvisionedThroughputExceeded"
 	msgConditionFailed     = "The conditional request failed"
 	reasonThrottled        = "TableWriteMaxOnDemandThroughputExceeded"
+	msgCollectionSize      = "Collection size exceeded"
 	msgTransactionConflict = "Transaction is ongoing for the item"
 )
 
@@ -119,6 +122,8 @@ func (f *failure) reason() reason {
 		code = reasonConflict
 	case throttlingException:
 		code = reasonThrottling
+	case collectionTooLarge:
+		code = reasonCollection
 	case provisionedExceeded:
 		code = reasonProvisioned
 	}

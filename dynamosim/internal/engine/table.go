@@ -39,6 +39,8 @@ type table struct {
 	// stream is the table's latest stream, enabled or not; nil if it never had one.
 	stream *stream
 	ttl    timeToLive
+	// collections are the sizes of item collections by partition key; nil if the table has no local index.
+	collections map[string]int
 	// work is the index being created or deleted, if any.
 	work *indexWork
 	// updating is until when a change of the table itself takes, throughputUpdating whether it is one of its throughput.

@@ -74,6 +74,6 @@ func (e *Engine) repeat(now time.Time, in *transactWriteInput, t token, known to
 	case known.canceled != nil:
 		return nil, known.canceled
 	default:
-		return in.answer(known.replay), nil
+		return in.answer(known.replay, nil), nil
 	}
 }

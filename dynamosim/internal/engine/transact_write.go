@@ -32,8 +32,8 @@ type transactWriteItem struct {
 type transactWriteInput struct {
 	TransactItems []transactWriteItem
 	capacityLevel
-	ReturnItemCollectionMetrics *string
-	ClientRequestToken          *string
+	collectionMetrics
+	ClientRequestToken *string
 }
 
 // transactWriteItems executes a transaction in one step: every action is judged by what is stored before the first,
@@ -77,7 +77,7 @@ func (e *Engine) transactWriteItems(now time.Time, body []byte) (*writer, *failu
 		e.busy.occupy(now, a, e.config.Service.Transaction+e.config.Service.Linger, e.config.Service.Transaction)
 	}
 	e.tokens.remember(token, tokenRecord{completes: completes, replay: replayBills(changes)}, now)
-	return in.answer(writeBills(actions, changes)), nil
+	return in.answer(writeBills(actions, changes), actions), nil
 }
 
 func (in *transactWriteInput) checkModel() *failure {
@@ -190,13 +190,16 @@ func admitAll(actions []*action, seed uint64) []*failure {
 // is only asked for once everything else is right with an action.
 func (e *Engine) evaluateAll(now time.Time, actions []*action, failures []*failure) ([]change, *failure) {
 	changes := make([]change, len(actions))
-	price := e.claim(now)
+	price, room := e.claim(now), e.room()
 	for i, a := range actions {
 		if failures[i] == nil {
 			failures[i] = e.free(now, a)
 		}
 		if failures[i] == nil {
 			changes[i], failures[i] = e.evaluate(a)
+		}
+		if failures[i] == nil {
+			failures[i] = room.take(&changes[i])
 		}
 		if failures[i] == nil {
 			failures[i] = e.afford(price, e.demands(a, &changes[i], factorTransaction)...)
@@ -256,9 +259,11 @@ func replayBills(changes []change) *bills {
 	return total
 }
 
-func (in *transactWriteInput) answer(total *bills) *writer {
+// answer renders a transaction that committed; one that had before wrote nothing and has no actions.
+func (in *transactWriteInput) answer(total *bills, actions []*action) *writer {
 	w := newWriter()
 	w.open()
+	w.collections(in.collectionMetrics, actions)
 	w.bills(in.capacityLevel, total)
 	w.close()
 	return w

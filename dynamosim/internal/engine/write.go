@@ -15,11 +15,11 @@ type writeInput struct {
 	Key       *value.Item
 	expressions
 	capacityLevel
-	ReturnValues                *string
-	ReturnItemCollectionMetrics *string
-	Expected                    json.RawMessage
-	AttributeUpdates            json.RawMessage
-	ConditionalOperator         json.RawMessage
+	collectionMetrics
+	ReturnValues        *string
+	Expected            json.RawMessage
+	AttributeUpdates    json.RawMessage
+	ConditionalOperator json.RawMessage
 }
 
 func (e *Engine) putItem(now time.Time, body []byte) (*writer, *failure) {
@@ -61,6 +61,9 @@ func (e *Engine) apply(now time.Time, a *action) (change, *failure) {
 	c, f := e.evaluate(a)
 	if f != nil {
 		return c, e.chargeRefused(now, a, f)
+	}
+	if f := e.room().take(&c); f != nil {
+		return c, f
 	}
 	if f := e.charge(now, e.demands(a, &c, 1)...); f != nil {
 		return c, f
@@ -143,6 +146,7 @@ func (in *writeInput) answer(a *action, c change) *writer {
 	if attributes := in.returned(a, c); !attributes.IsEmpty() {
 		w.item("Attributes", attributes)
 	}
+	w.collection(in.collectionMetrics, a.table, a.item)
 	b := bill{table: c.table}
 	b.chargeChange(&c, 1)
 	w.bill(in.capacityLevel, &b)

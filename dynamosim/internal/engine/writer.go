@@ -66,6 +66,12 @@ func (w *writer) number(name string, n int) {
 	w.buf = strconv.AppendInt(w.buf, int64(n), 10)
 }
 
+// integer appends a number to an open list.
+func (w *writer) integer(n int) {
+	w.comma()
+	w.buf = strconv.AppendInt(w.buf, int64(n), 10)
+}
+
 func (w *writer) units(name string, u capacity.Units) {
 	w.key(name)
 	w.buf = append(w.buf, u.String()...)
