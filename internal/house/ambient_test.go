@@ -28,6 +28,7 @@ var ambientAllowed = map[string]string{
 	"idempotency/requests.go": "default of Config.Now",
 	"sentinel/names.go":       "default of Config.Now",
 	"dynamosim/options.go":    "default of Options.Now",
+	"internal/stores":         "names and tokens that no other run at an endpoint may meet, and real tables that take time",
 	"invariant/clock.go":      "the clock of a bubble, where time is virtual",
 	"examples/brokerage":      "a program owns its process: the time of acceptance, the name of the run, progress on a terminal",
 }

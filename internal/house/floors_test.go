@@ -38,6 +38,9 @@ var floors = map[string]int{
 	"projection":  3,
 	"reconcile":   3,
 
+	// Beside them: what a test runs on. Only tests import it.
+	"internal/stores": 3,
+
 	// Floor 4: what is put together from all of it.
 	"invariant":   4,
 	"loadtest":    4,
@@ -137,7 +140,7 @@ func TestFloorsCheckFindsWrongImports(t *testing.T) {
 func TestPrimitivesShareOneFloor(t *testing.T) {
 	primitives := []string{"idempotency", "inbox", "ledger", "outbox", "projection", "reconcile", "sentinel"}
 	onThird := slices.Sorted(maps.Keys(floors))
-	onThird = slices.DeleteFunc(onThird, func(entry string) bool { return floors[entry] != 3 })
+	onThird = slices.DeleteFunc(onThird, func(entry string) bool { return floors[entry] != 3 || entry == "internal/stores" })
 	if !slices.Equal(onThird, primitives) {
 		t.Errorf("floor 3 holds %v; the design puts exactly %v there", onThird, primitives)
 	}
