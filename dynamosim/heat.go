@@ -26,8 +26,8 @@ const (
 type Heat struct {
 	// WriteUnits and ReadUnits are the budget of a second. Default: 1000 and 3000, as documented for a partition.
 	WriteUnits, ReadUnits int
-	// Burst is for how long a key keeps capacity that it did not use, in whole seconds; a new key has all of it. Default:
-	// none, which is what to plan with. DynamoDB keeps up to [MaxBurst] and promises nothing.
+	// Burst is for how long a key keeps capacity that it did not use, in whole seconds up to [MaxBurst]; a new key has all
+	// of it. Default: none, which is what to plan with, because DynamoDB promises none.
 	Burst time.Duration
 }
 
@@ -69,6 +69,6 @@ func (h *Heat) engine() *engine.Heat {
 	return &engine.Heat{
 		Write:        capacity.Whole(cmp.Or(h.WriteUnits, keyWriteUnits)),
 		Read:         capacity.Whole(cmp.Or(h.ReadUnits, keyReadUnits)),
-		BurstSeconds: int64(max(h.Burst, 0) / time.Second),
+		BurstSeconds: int64(min(max(h.Burst, 0), MaxBurst) / time.Second),
 	}
 }

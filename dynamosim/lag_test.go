@@ -203,7 +203,8 @@ func TestDifferentItemsReachAnIndexInAnyOrder(t *testing.T) {
 		l := newLagging(t, dynamosim.IndexLag{Max: lagMax}, seed)
 		l.put("1", "a", 1, "x")
 		l.put("2", "a", 2, "x")
-		for l.now = l.now.Add(time.Millisecond); len(l.shown()) == 0; l.now = l.now.Add(time.Millisecond) {
+		for len(l.shown()) == 0 {
+			l.now = l.now.Add(lagMax / 50)
 		}
 		for pk := range l.shown() {
 			first[pk]++

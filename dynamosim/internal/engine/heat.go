@@ -16,8 +16,8 @@ type Heat struct {
 	BurstSeconds int64
 }
 
-// heatKeysMax bounds the memory: of so many partition keys at most the engine knows what they consumed. When there are
-// twice as many, those that consumed least are forgotten, and count as fresh again.
+// heatKeysMax bounds the memory. When twice as many partition keys are known, so many are kept, those that consumed most;
+// the others are forgotten, and count as fresh again.
 const heatKeysMax = 32 * 1024
 
 // heat knows what every partition key consumed. It is nil if keys have no limit.
