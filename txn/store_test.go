@@ -14,26 +14,39 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/dynafin/dynafin/dynamosim"
+	"github.com/dynafin/dynafin/internal/stores"
 	"github.com/dynafin/dynafin/txn"
 )
 
-// database returns a client of an embedded database with the table Orders, behind a network whose faults choose decides.
-func database(t dynamosim.TB, options dynamosim.Options, choose func(dynamosim.Call) dynamosim.Fate) *dynamodb.Client {
-	db := dynamosim.New(t, options)
-	client := db.Client(func(o *dynamodb.Options) {
-		o.HTTPClient = dynamosim.Faulty(db, func(call dynamosim.Call) dynamosim.Fate {
+// shop is a table of orders behind a network.
+type shop struct {
+	client *dynamodb.Client
+	orders txn.Table
+}
+
+// openShop returns an empty shop; choose decides the fates of its transactions, nil is that all are delivered.
+func openShop(t stores.TB, options stores.Options, choose func(dynamosim.Call) dynamosim.Fate) shop {
+	store := stores.Open(t, options)
+	return shop{
+		orders: txn.Table{Name: store.Table(t, ordersTable("Orders"))},
+		client: store.Faulty(func(call dynamosim.Call) dynamosim.Fate {
 			if choose == nil || call.Operation != "TransactWriteItems" {
 				return dynamosim.Deliver
 			}
 			return choose(call)
-		})
-	})
-	createTable(client, "Orders")
-	return client
+		}),
+	}
 }
 
+// createTable is for the examples, which have no other way to fail.
 func createTable(client *dynamodb.Client, name string) {
-	_, err := client.CreateTable(context.Background(), &dynamodb.CreateTableInput{
+	if _, err := client.CreateTable(context.Background(), ordersTable(name)); err != nil {
+		panic(err)
+	}
+}
+
+func ordersTable(name string) *dynamodb.CreateTableInput {
+	return &dynamodb.CreateTableInput{
 		TableName:   aws.String(name),
 		BillingMode: types.BillingModePayPerRequest,
 		AttributeDefinitions: []types.AttributeDefinition{
@@ -48,14 +61,11 @@ func createTable(client *dynamodb.Client, name string) {
 			KeySchema:  []types.KeySchemaElement{{AttributeName: aws.String("account"), KeyType: types.KeyTypeHash}},
 			Projection: &types.Projection{ProjectionType: types.ProjectionTypeKeysOnly},
 		}},
-	})
-	if err != nil {
-		panic(err)
 	}
 }
 
-func read(t interface{ Fatal(...any) }, client *dynamodb.Client, key txn.Item) txn.Item {
-	out, err := client.GetItem(context.Background(), &dynamodb.GetItemInput{TableName: aws.String("Orders"), Key: key, ConsistentRead: aws.Bool(true)})
+func (s shop) read(t stores.TB, key txn.Item) txn.Item {
+	out, err := s.client.GetItem(context.Background(), &dynamodb.GetItemInput{TableName: &s.orders.Name, Key: key, ConsistentRead: aws.Bool(true)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,23 +80,23 @@ func TestEveryCommitHasOneEffectWhateverIsLostAndWhateverTokensDo(t *testing.T) 
 		dynamosim.Conflict, dynamosim.InProgress, dynamosim.InternalErrorBefore, dynamosim.InternalErrorAfter}
 	seen := make(map[txn.Outcome]int)
 	rapid.Check(t, func(rt *rapid.T) {
-		options := dynamosim.Options{
-			TokenPolicy:        rapid.SampledFrom([]dynamosim.TokenPolicy{dynamosim.HonorTokens, dynamosim.IgnoreTokens, dynamosim.MismatchOnRepeat}).Draw(rt, "tokens"),
+		options := stores.Options{
+			Tokens:             rapid.SampledFrom([]dynamosim.TokenPolicy{dynamosim.HonorTokens, dynamosim.IgnoreTokens, dynamosim.MismatchOnRepeat}).Draw(rt, "tokens"),
 			CanceledKeepsToken: rapid.Bool().Draw(rt, "cancelled keeps token"),
 		}
-		client := database(t, options, func(dynamosim.Call) dynamosim.Fate { return rapid.SampledFrom(fates).Draw(rt, "fate") })
+		s := openShop(rt, options, func(dynamosim.Call) dynamosim.Fate { return rapid.SampledFrom(fates).Draw(rt, "fate") })
 		clock := &clockwork{}
-		committer := txn.New(client, clock.config())
+		committer := txn.New(s.client, clock.config())
 		counter := item("counter")
 
 		for i := range rapid.IntRange(1, 3).Draw(rt, "commits") {
-			before := count(rt, client, counter)
+			before := s.count(rt, counter)
 			record := item(fmt.Sprint("record-", i))
 			_, err := committer.Commit(context.Background(),
-				txn.Put(orders, record, txn.IfAbsent()),
-				txn.Update(orders, counter, expression.Add(expression.Name("n"), expression.Value(1))))
-			moved := count(rt, client, counter) - before
-			there := read(rt, client, record) != nil
+				txn.Put(s.orders, record, txn.IfAbsent()),
+				txn.Update(s.orders, counter, expression.Add(expression.Name("n"), expression.Value(1))))
+			moved := s.count(rt, counter) - before
+			there := s.read(rt, record) != nil
 			if moved > 1 || (moved == 1) != there {
 				rt.Fatalf("the counter moved by %d, the record is there: %t (error: %v)", moved, there, err)
 			}
@@ -108,16 +118,16 @@ func TestEveryCommitHasOneEffectWhateverIsLostAndWhateverTokensDo(t *testing.T) 
 	}
 }
 
-func count(t interface{ Fatal(...any) }, client *dynamodb.Client, key txn.Item) int {
+func (s shop) count(t stores.TB, key txn.Item) int {
 	n := 0
-	if v, ok := read(t, client, key)["n"].(*types.AttributeValueMemberN); ok {
+	if v, ok := s.read(t, key)["n"].(*types.AttributeValueMemberN); ok {
 		fmt.Sscan(v.Value, &n)
 	}
 	return n
 }
 
 func TestOfManyCommitsThatCreateOneItemOneWinsAndTheRestLearnWho(t *testing.T) {
-	client := database(t, dynamosim.Options{}, nil)
+	s := openShop(t, stores.Options{}, nil)
 	explain := txn.Explain(func(old txn.Item) error { return &takenError{by: old["owner"].(*types.AttributeValueMemberS).Value} })
 	const workers = 16
 	errs := make([]error, workers)
@@ -125,16 +135,16 @@ func TestOfManyCommitsThatCreateOneItemOneWinsAndTheRestLearnWho(t *testing.T) {
 	for i := range workers {
 		group.Go(func() {
 			owner := fmt.Sprint("worker-", i)
-			_, errs[i] = txn.Commit(context.Background(), client,
-				txn.Put(orders, item("name", "owner", owner), txn.IfAbsent(), explain),
-				txn.Put(orders, item(owner), txn.IfAbsent()))
+			_, errs[i] = txn.Commit(context.Background(), s.client,
+				txn.Put(s.orders, item("name", "owner", owner), txn.IfAbsent(), explain),
+				txn.Put(s.orders, item(owner), txn.IfAbsent()))
 		})
 	}
 	group.Wait()
-	winner := read(t, client, item("name"))["owner"].(*types.AttributeValueMemberS).Value
+	winner := s.read(t, item("name"))["owner"].(*types.AttributeValueMemberS).Value
 	for i, err := range errs {
 		owner := fmt.Sprint("worker-", i)
-		created := read(t, client, item(owner)) != nil
+		created := s.read(t, item(owner)) != nil
 		var taken *takenError
 		switch {
 		case owner == winner:
@@ -149,6 +159,7 @@ func TestOfManyCommitsThatCreateOneItemOneWinsAndTheRestLearnWho(t *testing.T) {
 
 // TestCostOfEachKindOfWrite holds the write units of one Commit: twice the item for each write, once for each index entry.
 func TestCostOfEachKindOfWrite(t *testing.T) {
+	s := openShop(t, stores.Options{}, nil)
 	long := func(kib int) string { return string(make([]byte, kib<<10)) }
 	exists := txn.If(expression.AttributeExists(expression.Name("PK")))
 	set := expression.Set(expression.Name("x"), expression.Value(1))
@@ -157,23 +168,21 @@ func TestCostOfEachKindOfWrite(t *testing.T) {
 		part        txn.Part
 		base, index string
 	}{
-		{"put, small", txn.Put(orders, item("new")), "2", "0"},
-		{"put, just over 1 KiB", txn.Put(orders, item("new", "x", long(1))), "4", "0"},
-		{"put with an index entry", txn.Put(orders, item("new", "account", "a")), "2", "1"},
-		{"put over a larger item", txn.Put(orders, item("large")), "6", "0"},
-		{"update", txn.Update(orders, item("small"), set), "2", "0"},
-		{"delete", txn.Delete(orders, item("large")), "6", "0"},
-		{"delete of nothing", txn.Delete(orders, item("nobody")), "2", "0"},
-		{"check", txn.Check(orders, item("small"), exists), "2", "0"},
-		{"check of a larger item", txn.Check(orders, item("large"), exists), "6", "0"},
+		{"put, small", txn.Put(s.orders, item("new")), "2", "0"},
+		{"put, just over 1 KiB", txn.Put(s.orders, item("new", "x", long(1))), "4", "0"},
+		{"put with an index entry", txn.Put(s.orders, item("new", "account", "a")), "2", "1"},
+		{"put over a larger item", txn.Put(s.orders, item("large")), "6", "0"},
+		{"update", txn.Update(s.orders, item("small"), set), "2", "0"},
+		{"delete", txn.Delete(s.orders, item("large")), "6", "0"},
+		{"delete of nothing", txn.Delete(s.orders, item("nobody")), "2", "0"},
+		{"check", txn.Check(s.orders, item("small"), exists), "2", "0"},
+		{"check of a larger item", txn.Check(s.orders, item("large"), exists), "6", "0"},
 	} {
-		client := database(t, dynamosim.Options{}, nil)
-		for _, it := range []txn.Item{item("small"), item("large", "x", long(2))} {
-			if _, err := txn.Commit(t.Context(), client, txn.Put(orders, it)); err != nil {
-				t.Fatal(err)
-			}
+		before := []txn.Part{txn.Put(s.orders, item("small")), txn.Put(s.orders, item("large", "x", long(2))), txn.Delete(s.orders, item("new"))}
+		if _, err := txn.Commit(t.Context(), s.client, before...); err != nil {
+			t.Fatal(err)
 		}
-		receipt, err := txn.Commit(t.Context(), client, row.part)
+		receipt, err := txn.Commit(t.Context(), s.client, row.part)
 		if err != nil {
 			t.Fatal(err)
 		}
