@@ -16,7 +16,7 @@ import (
 func openStore(ctx context.Context) *dynamodb.Client {
 	client := dynamosim.Open(dynamosim.Options{}).Client()
 	for _, name := range []string{idempotency.TableName, "Orders"} {
-		if err := createTable(ctx, client, name); err != nil {
+		if _, err := client.CreateTable(ctx, newTable(name)); err != nil {
 			panic(err)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/dynafin/dynafin/dynamosim"
 	"github.com/dynafin/dynafin/idempotency"
+	"github.com/dynafin/dynafin/internal/stores"
 	"github.com/dynafin/dynafin/txn"
 )
 
@@ -25,8 +26,8 @@ func TestModel(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		policy := rapid.SampledFrom([]dynamosim.TokenPolicy{dynamosim.HonorTokens, dynamosim.IgnoreTokens, dynamosim.MismatchOnRepeat}).Draw(rt, "tokens")
-		s := newStore(t, dynamosim.Options{TokenPolicy: policy, CanceledKeepsToken: rapid.Bool().Draw(rt, "canceled keeps token")})
-		requests := idempotency.New(idempotency.Config{Now: at(noon)})
+		s := newStore(rt, stores.Options{Tokens: policy, CanceledKeepsToken: rapid.Bool().Draw(rt, "canceled keeps token")})
+		requests := s.keeper(idempotency.Config{Now: at(noon)})
 		claims := map[string]claim{}
 		for step := range rapid.IntRange(1, 12).Draw(rt, "steps") {
 			r := order(rapid.SampledFrom([]string{"10", "10.0", "11"}).Draw(rt, "quantity"))
@@ -39,7 +40,7 @@ func TestModel(t *testing.T) {
 			s.fate = first(fate)
 			parts := []txn.Part{requests.Once(r, asked.result)}
 			if asked.result.Kind == idempotency.Accepted {
-				parts = append(parts, orderItem(fmt.Sprintf("ord-%d", step)))
+				parts = append(parts, s.order(fmt.Sprintf("ord-%d", step)))
 			}
 			_, err := s.commit(t.Context(), attempts, parts...)
 			s.fate = nil
@@ -70,7 +71,7 @@ func TestModel(t *testing.T) {
 				if err != nil || !reflect.DeepEqual(found, asked.result) {
 					rt.Fatalf("step %d: applied, but found %+v, %v", step, found, err)
 				}
-				asked.record = wire(t, s.record(t, r))
+				asked.record = wire(t, s.record(rt, r))
 				claims[r.Key] = asked
 			}
 		}
@@ -78,14 +79,14 @@ func TestModel(t *testing.T) {
 		for key, known := range claims {
 			r := order("10")
 			r.Key = key
-			if got := wire(t, s.record(t, r)); got != known.record {
+			if got := wire(t, s.record(rt, r)); got != known.record {
 				rt.Fatalf("the record of %q changed to %s", key, got)
 			}
 			if known.result.Kind == idempotency.Accepted {
 				effects++
 			}
 		}
-		if n := s.orders(t); n != effects {
+		if n := s.effects(rt); n != effects {
 			rt.Fatalf("%d orders for %d accepted commands", n, effects)
 		}
 	})

@@ -19,44 +19,44 @@ import (
 	"github.com/dynafin/dynafin/dynamosim"
 	"github.com/dynafin/dynafin/idempotency"
 	"github.com/dynafin/dynafin/internal/keys"
+	"github.com/dynafin/dynafin/internal/stores"
 	"github.com/dynafin/dynafin/txn"
-)
-
-var (
-	requestsTable = txn.Table{Name: idempotency.TableName}
-	ordersTable   = txn.Table{Name: "Orders"}
 )
 
 // store is a fresh table of requests and one of orders, behind the real client, with a fate for each request.
 type store struct {
-	client *dynamodb.Client
-	fate   func(dynamosim.Call) dynamosim.Fate // nil: everything is delivered
-	calls  atomic.Int64
+	client           *dynamodb.Client
+	requests, orders txn.Table
+	fate             func(dynamosim.Call) dynamosim.Fate // nil: everything is delivered
+	calls            atomic.Int64
 }
 
-func newStore(t testing.TB, options dynamosim.Options) *store {
+func newStore(t stores.TB, options stores.Options) *store {
 	t.Helper()
-	s := &store{}
-	db := dynamosim.New(t, options)
-	chosen := dynamosim.Faulty(db, func(call dynamosim.Call) dynamosim.Fate {
+	opened := stores.Open(t, options)
+	s := &store{
+		requests: txn.Table{Name: opened.Table(t, newTable(idempotency.TableName))},
+		orders:   txn.Table{Name: opened.Table(t, newTable("Orders"))},
+	}
+	s.client = opened.Faulty(func(call dynamosim.Call) dynamosim.Fate {
 		s.calls.Add(1)
 		if s.fate == nil {
 			return dynamosim.Deliver
 		}
 		return s.fate(call)
 	})
-	s.client = db.Client(func(o *dynamodb.Options) { o.HTTPClient = chosen })
-	for _, table := range []txn.Table{requestsTable, ordersTable} {
-		if err := createTable(t.Context(), s.client, table.Name); err != nil {
-			t.Fatal(err)
-		}
-	}
-	s.calls.Store(0)
 	return s
 }
 
-func createTable(ctx context.Context, client *dynamodb.Client, name string) error {
-	_, err := client.CreateTable(ctx, &dynamodb.CreateTableInput{
+// keeper returns the requests of a configuration, in this store's table.
+func (s *store) keeper(config idempotency.Config) *idempotency.Requests {
+	config.Table = s.requests
+	return idempotency.New(config)
+}
+
+// newTable is a table as the package asks for, without what only operators need.
+func newTable(name string) *dynamodb.CreateTableInput {
+	return &dynamodb.CreateTableInput{
 		TableName:   aws.String(name),
 		BillingMode: types.BillingModePayPerRequest,
 		AttributeDefinitions: []types.AttributeDefinition{
@@ -67,8 +67,7 @@ func createTable(ctx context.Context, client *dynamodb.Client, name string) erro
 			{AttributeName: aws.String("PK"), KeyType: types.KeyTypeHash},
 			{AttributeName: aws.String("SK"), KeyType: types.KeyTypeRange},
 		},
-	})
-	return err
+	}
 }
 
 // commit commits parts without waiting between attempts.
@@ -80,19 +79,18 @@ func (s *store) commit(ctx context.Context, attempts int, parts ...txn.Part) (tx
 	return committer.Commit(ctx, parts...)
 }
 
-// orderItem is the effect of an accepted order.
-func orderItem(id string) txn.Part {
-	item := ordersTable.Key("ORDER#"+id, "META")
-	return txn.Put(ordersTable, item, txn.IfAbsent())
+// order is the effect of an accepted order.
+func (s *store) order(id string) txn.Part {
+	return txn.Put(s.orders, s.orders.Key("ORDER#"+id, "META"), txn.IfAbsent())
 }
 
-// orders counts the effects.
-func (s *store) orders(t testing.TB) int {
+// effects counts the orders.
+func (s *store) effects(t stores.TB) int {
 	t.Helper()
 	found := 0
 	for i := range 64 {
-		out, err := s.client.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: aws.String(ordersTable.Name),
-			Key: ordersTable.Key(fmt.Sprintf("ORDER#ord-%d", i), "META"), ConsistentRead: aws.Bool(true)})
+		out, err := s.client.GetItem(context.Background(), &dynamodb.GetItemInput{TableName: &s.orders.Name,
+			Key: s.orders.Key(fmt.Sprintf("ORDER#ord-%d", i), "META"), ConsistentRead: aws.Bool(true)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -104,14 +102,14 @@ func (s *store) orders(t testing.TB) int {
 }
 
 // record returns the record of a request as it is stored.
-func (s *store) record(t testing.TB, r idempotency.Request) txn.Item {
+func (s *store) record(t stores.TB, r idempotency.Request) txn.Item {
 	t.Helper()
 	key, err := keys.Request(r.Tenant, r.Key)
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := s.client.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: aws.String(requestsTable.Name),
-		Key: requestsTable.Key(key.PK, key.SK), ConsistentRead: aws.Bool(true)})
+	out, err := s.client.GetItem(context.Background(), &dynamodb.GetItemInput{TableName: &s.requests.Name,
+		Key: s.requests.Key(key.PK, key.SK), ConsistentRead: aws.Bool(true)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,10 +120,10 @@ func (s *store) record(t testing.TB, r idempotency.Request) txn.Item {
 func TestManyRequestsWithOneKeyHaveOneEffectAndOneResult(t *testing.T) {
 	t.Parallel()
 	const workers = 16
-	s := newStore(t, dynamosim.Options{TokenPolicy: dynamosim.IgnoreTokens})
+	s := newStore(t, stores.Options{Tokens: dynamosim.IgnoreTokens})
 	fates := []dynamosim.Fate{dynamosim.Conflict, dynamosim.LoseAnswer, dynamosim.Deliver, dynamosim.InProgress, dynamosim.LoseRequest}
 	s.fate = func(call dynamosim.Call) dynamosim.Fate { return fates[call.Sequence%len(fates)] }
-	requests := idempotency.New(idempotency.Config{})
+	requests := s.keeper(idempotency.Config{})
 	results := make([]idempotency.Result, workers)
 	errs := make([]error, workers)
 	var wins atomic.Int64
@@ -134,7 +132,7 @@ func TestManyRequestsWithOneKeyHaveOneEffectAndOneResult(t *testing.T) {
 		wait.Go(func() {
 			id := fmt.Sprintf("ord-%d", i) // every worker would create an order of its own
 			results[i] = accepted(id)
-			_, err := s.commit(t.Context(), 100, requests.Once(order("10"), results[i]), orderItem(id))
+			_, err := s.commit(t.Context(), 100, requests.Once(order("10"), results[i]), s.order(id))
 			if replay, ok := idempotency.Replayed(err); ok {
 				results[i], err = replay.Result, nil
 			} else if err == nil {
@@ -150,23 +148,23 @@ func TestManyRequestsWithOneKeyHaveOneEffectAndOneResult(t *testing.T) {
 			t.Errorf("worker %d got %+v, %v; worker 0 got %+v", i, results[i], errs[i], results[0])
 		}
 	}
-	if n := s.orders(t); n != 1 || wins.Load() != 1 {
+	if n := s.effects(t); n != 1 || wins.Load() != 1 {
 		t.Errorf("%d orders and %d winners", n, wins.Load())
 	}
 }
 
 func TestMismatchLeavesTheFirstRecordByteIdentical(t *testing.T) {
 	t.Parallel()
-	s := newStore(t, dynamosim.Options{})
-	requests := idempotency.New(idempotency.Config{})
-	if _, err := s.commit(t.Context(), 1, requests.Once(order("10"), accepted("ord-1")), orderItem("ord-1")); err != nil {
+	s := newStore(t, stores.Options{})
+	requests := s.keeper(idempotency.Config{})
+	if _, err := s.commit(t.Context(), 1, requests.Once(order("10"), accepted("ord-1")), s.order("ord-1")); err != nil {
 		t.Fatal(err)
 	}
 	before := wire(t, s.record(t, order("10")))
 	cancel := order("10")
 	cancel.Operation = "order.cancel"
 	for name, other := range map[string]idempotency.Request{"command": order("11"), "operation": cancel} {
-		_, err := s.commit(t.Context(), 5, requests.Once(other, accepted("ord-2")), orderItem("ord-2"))
+		_, err := s.commit(t.Context(), 5, requests.Once(other, accepted("ord-2")), s.order("ord-2"))
 		var mismatch *idempotency.MismatchError
 		if !errors.As(err, &mismatch) || !errors.Is(err, txn.ErrCanceled) || mismatch.StoredOperation != "order.accept" {
 			t.Errorf("another %s: %v", name, err)
@@ -175,8 +173,8 @@ func TestMismatchLeavesTheFirstRecordByteIdentical(t *testing.T) {
 			t.Errorf("looking up another %s: %v", name, err)
 		}
 	}
-	if after := wire(t, s.record(t, order("10"))); after != before || s.orders(t) != 1 {
-		t.Errorf("%d orders; the record was\n%s\nand is\n%s", s.orders(t), before, after)
+	if after := wire(t, s.record(t, order("10"))); after != before || s.effects(t) != 1 {
+		t.Errorf("%d orders; the record was\n%s\nand is\n%s", s.effects(t), before, after)
 	}
 }
 
@@ -185,18 +183,18 @@ func TestLostAnswersEndAsSuccess(t *testing.T) {
 	t.Parallel()
 	for _, policy := range []dynamosim.TokenPolicy{dynamosim.HonorTokens, dynamosim.IgnoreTokens, dynamosim.MismatchOnRepeat} {
 		for _, fate := range []dynamosim.Fate{dynamosim.LoseAnswer, dynamosim.LoseRequest, dynamosim.InternalErrorBefore, dynamosim.InternalErrorAfter, dynamosim.Conflict, dynamosim.InProgress, dynamosim.Throttle} {
-			s := newStore(t, dynamosim.Options{TokenPolicy: policy})
+			s := newStore(t, stores.Options{Tokens: policy})
 			s.fate = first(fate)
-			requests := idempotency.New(idempotency.Config{})
+			requests := s.keeper(idempotency.Config{})
 			commit := func() error {
-				_, err := s.commit(t.Context(), 5, requests.Once(order("10"), accepted("ord-1")), orderItem("ord-1"))
+				_, err := s.commit(t.Context(), 5, requests.Once(order("10"), accepted("ord-1")), s.order("ord-1"))
 				return err
 			}
-			if err := commit(); err != nil || s.orders(t) != 1 {
-				t.Errorf("token policy %v, %v: %v with %d orders", policy, fate, err, s.orders(t))
+			if err := commit(); err != nil || s.effects(t) != 1 {
+				t.Errorf("token policy %v, %v: %v with %d orders", policy, fate, err, s.effects(t))
 			}
 			replay, ok := idempotency.Replayed(commit())
-			if !ok || !reflect.DeepEqual(replay.Result, accepted("ord-1")) || s.orders(t) != 1 {
+			if !ok || !reflect.DeepEqual(replay.Result, accepted("ord-1")) || s.effects(t) != 1 {
 				t.Errorf("token policy %v, %v: replay %+v", policy, fate, replay)
 			}
 		}
@@ -217,20 +215,20 @@ func first(fate dynamosim.Fate) func(dynamosim.Call) dynamosim.Fate {
 func TestAnAmbiguousOutcomeIsFoundByTheNextAttemptAndByLookup(t *testing.T) {
 	t.Parallel()
 	for fate, applied := range map[dynamosim.Fate]bool{dynamosim.LoseAnswer: true, dynamosim.LoseRequest: false} {
-		s := newStore(t, dynamosim.Options{})
+		s := newStore(t, stores.Options{})
 		s.fate = first(fate)
-		requests := idempotency.New(idempotency.Config{})
+		requests := s.keeper(idempotency.Config{})
 		once := requests.Once(order("10"), accepted("ord-1"))
-		if _, err := s.commit(t.Context(), 1, once, orderItem("ord-1")); !errors.Is(err, txn.ErrAmbiguous) {
+		if _, err := s.commit(t.Context(), 1, once, s.order("ord-1")); !errors.Is(err, txn.ErrAmbiguous) {
 			t.Fatalf("%v: %v", fate, err)
 		}
 		found, err := requests.Lookup(t.Context(), s.client, order("10"))
 		if applied && (err != nil || !reflect.DeepEqual(found, accepted("ord-1"))) || !applied && !errors.Is(err, idempotency.ErrNotFound) {
 			t.Errorf("%v: found %+v, %v", fate, found, err)
 		}
-		_, err = s.commit(t.Context(), 1, once, orderItem("ord-1"))
-		if _, replayed := idempotency.Replayed(err); replayed != applied || !replayed && err != nil || s.orders(t) != 1 {
-			t.Errorf("%v: the next attempt: %v, %d orders", fate, err, s.orders(t))
+		_, err = s.commit(t.Context(), 1, once, s.order("ord-1"))
+		if _, replayed := idempotency.Replayed(err); replayed != applied || !replayed && err != nil || s.effects(t) != 1 {
+			t.Errorf("%v: the next attempt: %v, %d orders", fate, err, s.effects(t))
 		}
 	}
 }
@@ -238,9 +236,9 @@ func TestAnAmbiguousOutcomeIsFoundByTheNextAttemptAndByLookup(t *testing.T) {
 // TestAReplayOutranksTheOtherPartsReasons repeats a command whose other part must fail too: it lost against itself.
 func TestAReplayOutranksTheOtherPartsReasons(t *testing.T) {
 	t.Parallel()
-	s := newStore(t, dynamosim.Options{})
-	requests := idempotency.New(idempotency.Config{})
-	parts := []txn.Part{orderItem("ord-1"), requests.Once(order("10"), accepted("ord-1"))}
+	s := newStore(t, stores.Options{})
+	requests := s.keeper(idempotency.Config{})
+	parts := []txn.Part{s.order("ord-1"), requests.Once(order("10"), accepted("ord-1"))}
 	if _, err := s.commit(t.Context(), 1, parts...); err != nil {
 		t.Fatal(err)
 	}
@@ -250,8 +248,8 @@ func TestAReplayOutranksTheOtherPartsReasons(t *testing.T) {
 		t.Errorf("the repeat: %v", err)
 	}
 	// The account, from which the order took something, was closed since: DynamoDB refuses the update as such.
-	account := ordersTable.Key("ACCT#A-1", "META")
-	gone := txn.Update(ordersTable, account, expression.Set(expression.Name("n"), expression.Name("n").Minus(expression.Value(1))))
+	account := s.orders.Key("ACCT#A-1", "META")
+	gone := txn.Update(s.orders, account, expression.Set(expression.Name("n"), expression.Name("n").Minus(expression.Value(1))))
 	if _, err = s.commit(t.Context(), 1, gone, parts[1]); !errors.Is(err, idempotency.ErrReplayed) || errors.Is(err, txn.ErrRefused) {
 		t.Errorf("the repeat after the account was closed: %v", err)
 	}
@@ -259,23 +257,23 @@ func TestAReplayOutranksTheOtherPartsReasons(t *testing.T) {
 
 func TestARejectionReplaysEvenIfTheCommandWouldPassNow(t *testing.T) {
 	t.Parallel()
-	s := newStore(t, dynamosim.Options{})
-	requests := idempotency.New(idempotency.Config{})
+	s := newStore(t, stores.Options{})
+	requests := s.keeper(idempotency.Config{})
 	rejected := idempotency.Result{Kind: idempotency.Rejected, Code: "INSUFFICIENT_FUNDS"}
 	if _, err := s.commit(t.Context(), 1, requests.Once(order("10"), rejected)); err != nil {
 		t.Fatal(err)
 	}
-	_, err := s.commit(t.Context(), 1, requests.Once(order("10"), accepted("ord-1")), orderItem("ord-1"))
-	if replay, ok := idempotency.Replayed(err); !ok || !reflect.DeepEqual(replay.Result, rejected) || s.orders(t) != 0 {
-		t.Errorf("the repeat: %v with %d orders", err, s.orders(t))
+	_, err := s.commit(t.Context(), 1, requests.Once(order("10"), accepted("ord-1")), s.order("ord-1"))
+	if replay, ok := idempotency.Replayed(err); !ok || !reflect.DeepEqual(replay.Result, rejected) || s.effects(t) != 0 {
+		t.Errorf("the repeat: %v with %d orders", err, s.effects(t))
 	}
 }
 
 // TestResultsReplayAsThemselves replays what a careless implementation takes for no result.
 func TestResultsReplayAsThemselves(t *testing.T) {
 	t.Parallel()
-	s := newStore(t, dynamosim.Options{})
-	requests := idempotency.New(idempotency.Config{})
+	s := newStore(t, stores.Options{})
+	requests := s.keeper(idempotency.Config{})
 	for i, result := range []idempotency.Result{
 		{}, {Body: []byte{}}, {Body: []byte("null")}, {Body: []byte("0")}, {Body: []byte("false")}, {Body: []byte{0}}, {Body: []byte{0xff, 0xfe}},
 		{Effect: map[string]string{}}, {Effect: map[string]string{"a": ""}}, {Code: "0"}, {Kind: idempotency.Rejected},
@@ -296,9 +294,9 @@ func TestResultsReplayAsThemselves(t *testing.T) {
 // TestARecordPastItsExpiryCounts stands a second before, at and after expiresAt: TTL is late, and never a decision.
 func TestARecordPastItsExpiryCounts(t *testing.T) {
 	t.Parallel()
-	s := newStore(t, dynamosim.Options{})
+	s := newStore(t, stores.Options{})
 	now := noon
-	requests := idempotency.New(idempotency.Config{Now: func() time.Time { return now }})
+	requests := s.keeper(idempotency.Config{Now: func() time.Time { return now }})
 	if _, err := s.commit(t.Context(), 1, requests.Once(order("10"), accepted("ord-1"))); err != nil {
 		t.Fatal(err)
 	}
@@ -321,12 +319,12 @@ func TestARecordPastItsExpiryCounts(t *testing.T) {
 // TestCost holds the figures of the package documentation and of AMP05: request and sentinel, 4 units.
 func TestCost(t *testing.T) {
 	t.Parallel()
-	s := newStore(t, dynamosim.Options{})
-	requests := idempotency.New(idempotency.Config{})
+	s := newStore(t, stores.Options{})
+	requests := s.keeper(idempotency.Config{})
 	sized := func(key string, bytes int) txn.Part {
 		r := order("10")
 		r.Key = key
-		limited := idempotency.New(idempotency.Config{RecordBytesMax: bytes})
+		limited := s.keeper(idempotency.Config{RecordBytesMax: bytes})
 		var tooLarge *idempotency.TooLargeError
 		if !errors.As(limited.Once(r, idempotency.Result{Body: make([]byte, bytes)}).Err(), &tooLarge) {
 			t.Fatal("a body of the record's size fits")
@@ -344,7 +342,7 @@ func TestCost(t *testing.T) {
 		"exactly one KiB":      {[]txn.Part{sized("b", 1024+spare)}, 2},
 		"one byte more":        {[]txn.Part{sized("c", 1024+spare+1)}, 4},
 		"the largest record":   {[]txn.Part{sized("d", capacity.MaxItemBytes)}, 800},
-		"AMP05, with sentinel": {[]txn.Part{requests.Once(idempotency.Request{Tenant: "t", Key: "e", Operation: "o", Command: fields()}, accepted("ord-2")), orderItem("ord-2")}, 4},
+		"AMP05, with sentinel": {[]txn.Part{requests.Once(idempotency.Request{Tenant: "t", Key: "e", Operation: "o", Command: fields()}, accepted("ord-2")), s.order("ord-2")}, 4},
 	} {
 		receipt, err := s.commit(t.Context(), 1, c.parts...)
 		if err != nil || receipt.Base() != 2*capacity.Units(c.want) || receipt.Index() != 0 {
@@ -355,8 +353,8 @@ func TestCost(t *testing.T) {
 	if _, err := s.commit(t.Context(), 5, requests.Once(order("10"), accepted("ord-1"))); !errors.Is(err, idempotency.ErrReplayed) || s.calls.Load() != 1 {
 		t.Errorf("a replay took %d requests: %v", s.calls.Load(), err)
 	}
-	out, err := s.client.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: aws.String(requestsTable.Name), ConsistentRead: aws.Bool(true),
-		Key: requestsTable.Key("TEN#acme-brokers#REQ#"+order("10").Key, "REQUEST"), ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal})
+	out, err := s.client.GetItem(context.Background(), &dynamodb.GetItemInput{TableName: &s.requests.Name, ConsistentRead: aws.Bool(true),
+		Key: s.requests.Key("TEN#acme-brokers#REQ#"+order("10").Key, "REQUEST"), ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal})
 	if err != nil || aws.ToFloat64(out.ConsumedCapacity.CapacityUnits) != 1 {
 		t.Errorf("the read that Lookup makes: %+v, %v", out, err)
 	}
