@@ -7,22 +7,21 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/dynafin/dynafin/dynamosim"
+	"github.com/dynafin/dynafin/internal/stores"
 	"github.com/dynafin/dynafin/sentinel"
 	"github.com/dynafin/dynafin/txn"
 )
 
 // losing is a client that loses the answer to its first call. Then, before the second, it does what happens meanwhile.
 func (b *bench) losing(meanwhile func()) *dynamodb.Client {
-	return b.db.Client(func(o *dynamodb.Options) {
-		o.HTTPClient = dynamosim.Faulty(b.db, func(call dynamosim.Call) dynamosim.Fate {
-			if call.Sequence == 1 {
-				return dynamosim.LoseAnswer
-			}
-			if call.Sequence == 2 && meanwhile != nil {
-				meanwhile()
-			}
-			return dynamosim.Deliver
-		})
+	return b.store.Faulty(func(call dynamosim.Call) dynamosim.Fate {
+		if call.Sequence == 1 {
+			return dynamosim.LoseAnswer
+		}
+		if call.Sequence == 2 && meanwhile != nil {
+			meanwhile()
+		}
+		return dynamosim.Deliver
 	})
 }
 
@@ -35,7 +34,7 @@ func TestALostAnswerIsNoConflict(t *testing.T) {
 			"move":      func(b *bench, h sentinel.Held) txn.Part { return b.names.Move(h, claim("C-2", "order-1")) },
 			"hand over": func(b *bench, h sentinel.Held) txn.Part { return b.names.Move(h, claim("C-1", "order-2")) },
 		} {
-			b := setup(t, dynamosim.Options{TokenPolicy: tokens})
+			b := setup(t, stores.Options{Tokens: tokens})
 			b.commit(t, b.names.Reserve(claim("C-1", "order-1")))
 			receipt, err := impatient(b.losing(nil)).Commit(t.Context(), part(b, b.lookup(t, "C-1")))
 			if err != nil || !receipt.Recovered {
@@ -49,7 +48,7 @@ func TestALostAnswerIsNoConflict(t *testing.T) {
 // release was applied, so it must not be called refused.
 func TestALostReleaseUnderALaterReservationIsUnknown(t *testing.T) {
 	t.Parallel()
-	b := setup(t, dynamosim.Options{TokenPolicy: dynamosim.IgnoreTokens})
+	b := setup(t, stores.Options{Tokens: dynamosim.IgnoreTokens})
 	b.commit(t, b.names.Reserve(claim("C-1", "order-1")))
 	client := b.losing(func() { b.commit(t, b.names.Reserve(claim("C-1", "order-2"))) })
 	_, err := impatient(client).Commit(t.Context(), b.names.Release(b.lookup(t, "C-1")))
@@ -64,7 +63,7 @@ func TestALostReleaseUnderALaterReservationIsUnknown(t *testing.T) {
 // A Reserve alone has no fence, so it is not sent twice; the caller's repeat learns that the name is its own.
 func TestALoneReserveWithoutAnswerIsSettledByItsRepeat(t *testing.T) {
 	t.Parallel()
-	b := setup(t, dynamosim.Options{TokenPolicy: dynamosim.IgnoreTokens})
+	b := setup(t, stores.Options{Tokens: dynamosim.IgnoreTokens})
 	_, err := impatient(b.losing(nil)).Commit(t.Context(), b.names.Reserve(claim("C-1", "order-1")))
 	if !errors.Is(err, txn.ErrAmbiguous) {
 		t.Fatalf("%v, want ErrAmbiguous", err)

@@ -49,7 +49,7 @@ func (w *world) look(rt *rapid.T) {
 
 func (w *world) create(rt *rapid.T) {
 	id, name := drawOwner(rt), drawName(rt)
-	w.commit(rt, "create", w.names.Reserve(claim(name, id)), newOwner(id, name))
+	w.commit(rt, "create", w.names.Reserve(claim(name, id)), w.newOwner(id, name))
 }
 
 func (w *world) adopt(rt *rapid.T) {
@@ -58,7 +58,7 @@ func (w *world) adopt(rt *rapid.T) {
 		rt.Skip("the owner has a name")
 	}
 	name := drawName(rt)
-	w.commit(rt, "adopt", w.names.Reserve(claim(name, id)), known.rename(name))
+	w.commit(rt, "adopt", w.names.Reserve(claim(name, id)), w.rename(known, name))
 }
 
 func (w *world) move(rt *rapid.T) {
@@ -67,7 +67,7 @@ func (w *world) move(rt *rapid.T) {
 		rt.Skip("the owner has no name")
 	}
 	name := drawName(rt)
-	w.commit(rt, "move", w.names.Move(known.held, claim(name, id)), known.rename(name))
+	w.commit(rt, "move", w.names.Move(known.held, claim(name, id)), w.rename(known, name))
 }
 
 func (w *world) release(rt *rapid.T) {
@@ -75,7 +75,7 @@ func (w *world) release(rt *rapid.T) {
 	if known.Name == "" {
 		rt.Skip("the owner has no name")
 	}
-	w.commit(rt, "release", w.names.Release(known.held), known.rename(""))
+	w.commit(rt, "release", w.names.Release(known.held), w.rename(known, ""))
 }
 
 // lateCopy delivers an earlier request again, as a network may that held it back. If its Commit succeeded, it must

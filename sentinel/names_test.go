@@ -20,7 +20,7 @@ func TestReserveTakesTheNameForItsOwner(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.free(t, "C-1")
-	b.commit(t, b.names.Reserve(claim("C-1", "order-1")), order("order-1"))
+	b.commit(t, b.names.Reserve(claim("C-1", "order-1")), b.order("order-1"))
 	held := b.lookup(t, "C-1")
 	if held.Claim != claim("C-1", "order-1") || held.Version != 1 || !held.Since.Equal(day) {
 		t.Errorf("look up: %+v", held)
@@ -30,7 +30,7 @@ func TestReserveTakesTheNameForItsOwner(t *testing.T) {
 func TestTakenNamesTheOwnerAndTheCommand(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.commit(t, b.names.Reserve(claim("C-1", "order-1")), order("order-1"))
+	b.commit(t, b.names.Reserve(claim("C-1", "order-1")), b.order("order-1"))
 
 	for _, c := range []struct {
 		command string
@@ -38,7 +38,7 @@ func TestTakenNamesTheOwnerAndTheCommand(t *testing.T) {
 	}{{"req-other", false}, {"req-order-1", true}} {
 		again := claim("C-1", "order-2")
 		again.Command = c.command
-		_, err := impatient(b.client).Commit(t.Context(), b.names.Reserve(again), order("order-2"))
+		_, err := impatient(b.client).Commit(t.Context(), b.names.Reserve(again), b.order("order-2"))
 		var taken *sentinel.TakenError
 		if !errors.As(err, &taken) || !errors.Is(err, sentinel.ErrTaken) {
 			t.Fatalf("command %s: %v, want a TakenError", c.command, err)
@@ -83,7 +83,7 @@ func TestOfManyOrdersWithOneClientOrderIDOneWins(t *testing.T) {
 		go func() {
 			defer all.Done()
 			id := "order-" + string(rune('A'+i))
-			_, errs[i] = impatient(b.client).Commit(t.Context(), b.names.Reserve(claim("C-1", id)), order(id))
+			_, errs[i] = impatient(b.client).Commit(t.Context(), b.names.Reserve(claim("C-1", id)), b.order(id))
 		}()
 	}
 	all.Wait()
@@ -110,8 +110,8 @@ func TestOfManyOrdersWithOneClientOrderIDOneWins(t *testing.T) {
 func TestAnotherItemsFailedConditionIsNoCollision(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.commit(t, order("order-1"))
-	_, err := impatient(b.client).Commit(t.Context(), b.names.Reserve(claim("C-1", "order-1")), order("order-1"))
+	b.commit(t, b.order("order-1"))
+	_, err := impatient(b.client).Commit(t.Context(), b.names.Reserve(claim("C-1", "order-1")), b.order("order-1"))
 	if !errors.Is(err, txn.ErrCanceled) || errors.Is(err, sentinel.ErrTaken) {
 		t.Errorf("%v, want a cancellation that is no collision", err)
 	}
@@ -260,7 +260,7 @@ func TestADamagedRecordIsNotGivenOut(t *testing.T) {
 	} {
 		item := maps.Clone(whole)
 		item[attr] = value
-		b.commit(t, txn.Put(namesTable, item))
+		b.commit(t, txn.Put(b.reserved, item))
 		_, err := b.names.Lookup(t.Context(), b.client, "acme", sentinel.ClientOrder, "C-1")
 		if !errors.Is(err, sentinel.ErrCorrupt) || !strings.Contains(err.Error(), strconv.Quote(attr)) {
 			t.Errorf("bad %s: %v, want an ErrCorrupt that names it", attr, err)
@@ -282,10 +282,10 @@ func TestAFailedLookupKeepsItsCause(t *testing.T) {
 func TestARecordOfAnotherFormatIsNeverTouched(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	foreign := namesTable.Key("TEN#acme#CLIENTORDER#C-1", "UNIQUE")
+	foreign := b.reserved.Key("TEN#acme#CLIENTORDER#C-1", "UNIQUE")
 	foreign["v"] = &types.AttributeValueMemberN{Value: "2"}
 	foreign["version"] = &types.AttributeValueMemberN{Value: "1"}
-	b.commit(t, txn.Put(namesTable, foreign))
+	b.commit(t, txn.Put(b.reserved, foreign))
 	before := b.item(t, "C-1")
 	held := sentinel.Held{Claim: claim("C-1", "order-1"), Version: 1}
 	for _, part := range []txn.Part{

@@ -9,49 +9,53 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"github.com/dynafin/dynafin/dynamosim"
+	"github.com/dynafin/dynafin/internal/stores"
 	"github.com/dynafin/dynafin/sentinel"
 	"github.com/dynafin/dynafin/txn"
 )
 
-var (
-	namesTable = txn.Table{Name: sentinel.DefaultTable}
-	orders     = txn.Table{Name: "Orders"}
-	day        = time.Date(2026, 11, 29, 14, 18, 0, 0, time.UTC)
-)
+var day = time.Date(2026, 11, 29, 14, 18, 0, 0, time.UTC)
 
-// bench is a database with the tables of names and of their owners.
+// bench is a store with the tables of names and of their owners.
 type bench struct {
-	db     *dynamosim.DB
-	client *dynamodb.Client
-	names  *sentinel.Names
+	store           *stores.Store
+	client          *dynamodb.Client
+	reserved, owned txn.Table
+	names           *sentinel.Names
 }
 
-func setup(t dynamosim.TB, opts ...dynamosim.Options) *bench {
+func setup(t stores.TB, opts ...stores.Options) *bench {
 	t.Helper()
-	db := dynamosim.New(t, opts...)
-	b := &bench{db: db, client: db.Client(), names: sentinel.New(sentinel.Config{Now: func() time.Time { return day }})}
-	createTables(b.client)
+	store := stores.Open(t, opts...)
+	b := &bench{
+		store: store, client: store.Client(),
+		reserved: txn.Table{Name: store.Table(t, newTable(sentinel.DefaultTable))},
+		owned:    txn.Table{Name: store.Table(t, newTable("Orders"))},
+	}
+	b.names = sentinel.New(sentinel.Config{Table: b.reserved, Now: func() time.Time { return day }})
 	return b
 }
 
-// createTables creates the tables of names and of their owners.
+// createTables creates the tables of an example, which has no other way to fail.
 func createTables(client *dynamodb.Client) {
-	pk, sk := "PK", "SK"
-	for _, name := range []string{namesTable.Name, orders.Name} {
-		_, err := client.CreateTable(context.Background(), &dynamodb.CreateTableInput{
-			TableName:   &name,
-			BillingMode: types.BillingModePayPerRequest,
-			KeySchema: []types.KeySchemaElement{
-				{AttributeName: &pk, KeyType: types.KeyTypeHash}, {AttributeName: &sk, KeyType: types.KeyTypeRange},
-			},
-			AttributeDefinitions: []types.AttributeDefinition{
-				{AttributeName: &pk, AttributeType: types.ScalarAttributeTypeS}, {AttributeName: &sk, AttributeType: types.ScalarAttributeTypeS},
-			},
-		})
-		if err != nil {
-			panic(err) // examples have no other way to fail
+	for _, name := range []string{sentinel.DefaultTable, "Orders"} {
+		if _, err := client.CreateTable(context.Background(), newTable(name)); err != nil {
+			panic(err)
 		}
+	}
+}
+
+func newTable(name string) *dynamodb.CreateTableInput {
+	pk, sk := "PK", "SK"
+	return &dynamodb.CreateTableInput{
+		TableName:   &name,
+		BillingMode: types.BillingModePayPerRequest,
+		KeySchema: []types.KeySchemaElement{
+			{AttributeName: &pk, KeyType: types.KeyTypeHash}, {AttributeName: &sk, KeyType: types.KeyTypeRange},
+		},
+		AttributeDefinitions: []types.AttributeDefinition{
+			{AttributeName: &pk, AttributeType: types.ScalarAttributeTypeS}, {AttributeName: &sk, AttributeType: types.ScalarAttributeTypeS},
+		},
 	}
 }
 
@@ -93,8 +97,8 @@ func (b *bench) item(t *testing.T, name string) txn.Item {
 	t.Helper()
 	consistent := true
 	out, err := b.client.GetItem(t.Context(), &dynamodb.GetItemInput{
-		TableName: &namesTable.Name, ConsistentRead: &consistent,
-		Key: namesTable.Key("TEN#acme#CLIENTORDER#"+name, "UNIQUE"),
+		TableName: &b.reserved.Name, ConsistentRead: &consistent,
+		Key: b.reserved.Key("TEN#acme#CLIENTORDER#"+name, "UNIQUE"),
 	})
 	if err != nil {
 		t.Fatalf("read the record of %q: %v", name, err)
@@ -107,6 +111,6 @@ func claim(name, owner string) sentinel.Claim {
 }
 
 // order creates the owner of a name, as the package asks for.
-func order(id string) txn.Part {
-	return txn.Put(orders, orders.Key("TEN#acme#ORDER#"+id, "META"), txn.IfAbsent(), txn.Label("AP01.create"))
+func (b *bench) order(id string) txn.Part {
+	return txn.Put(b.owned, b.owned.Key("TEN#acme#ORDER#"+id, "META"), txn.IfAbsent(), txn.Label("AP01.create"))
 }

@@ -18,6 +18,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/dynafin/dynafin/dynamosim"
+	"github.com/dynafin/dynafin/internal/stores"
 	"github.com/dynafin/dynafin/sentinel"
 	"github.com/dynafin/dynafin/txn"
 )
@@ -29,7 +30,7 @@ var (
 	anyTokenPolicy = []dynamosim.TokenPolicy{dynamosim.HonorTokens, dynamosim.IgnoreTokens, dynamosim.MismatchOnRepeat}
 )
 
-// world is a database behind a bad network, and what workers last read of the owners.
+// world is a store behind a bad network, and what workers last read of the owners.
 type world struct {
 	*bench
 	ctx    context.Context
@@ -41,14 +42,14 @@ type world struct {
 }
 
 func newWorld(t *testing.T, rt *rapid.T) *world {
-	b := setup(t, dynamosim.Options{
-		TokenPolicy:        rapid.SampledFrom(anyTokenPolicy).Draw(rt, "tokens"),
+	b := setup(rt, stores.Options{
+		Tokens:             rapid.SampledFrom(anyTokenPolicy).Draw(rt, "tokens"),
 		CanceledKeepsToken: rapid.Bool().Draw(rt, "canceled keeps token"),
 	})
 	w := &world{bench: b, ctx: t.Context(), calm: b.client, known: map[string]known{}, seen: map[string]int{}}
-	w.wire = &wire{db: b.db, seen: w.seen}
-	w.wire.lossy = dynamosim.Faulty(b.db, func(dynamosim.Call) dynamosim.Fate { return w.wire.next() })
-	w.faulty = b.db.Client(func(o *dynamodb.Options) { o.HTTPClient = w.wire })
+	w.wire = &wire{store: b.store, seen: w.seen}
+	w.wire.lossy = dynamosim.Faulty(b.store, func(dynamosim.Call) dynamosim.Fate { return w.wire.next() })
+	w.faulty = b.store.Client(func(o *dynamodb.Options) { o.HTTPClient = w.wire })
 	return w
 }
 
@@ -60,23 +61,23 @@ type known struct {
 	held    sentinel.Held
 }
 
-func ownerKey(id string) txn.Item { return orders.Key("TEN#acme#ORDER#"+id, "META") }
+func (b *bench) ownerKey(id string) txn.Item { return b.owned.Key("TEN#acme#ORDER#"+id, "META") }
 
-func newOwner(id, name string) txn.Part {
-	item := ownerKey(id)
+func (b *bench) newOwner(id, name string) txn.Part {
+	item := b.ownerKey(id)
 	item["Name"], item["Version"] = av(name), av(1)
-	return txn.Put(orders, item, txn.IfAbsent())
+	return txn.Put(b.owned, item, txn.IfAbsent())
 }
 
 // rename changes the name in an owner's record, on condition that it is as it was read. An empty name takes it out.
-func (k known) rename(name string) txn.Part {
+func (b *bench) rename(k known, name string) txn.Part {
 	update := expression.Set(expression.Name("Version"), expression.Value(k.Version+1))
 	if name == "" {
 		update = update.Remove(expression.Name("Name"))
 	} else {
 		update = update.Set(expression.Name("Name"), expression.Value(name))
 	}
-	return txn.Update(orders, orders.Key(k.PK, k.SK), update, txn.If(expression.Name("Version").Equal(expression.Value(k.Version))))
+	return txn.Update(b.owned, b.owned.Key(k.PK, k.SK), update, txn.If(expression.Name("Version").Equal(expression.Value(k.Version))))
 }
 
 func av(v any) types.AttributeValue {
@@ -89,7 +90,7 @@ func av(v any) types.AttributeValue {
 
 func (w *world) owner(id string) known {
 	var k known
-	out, err := w.calm.GetItem(w.ctx, &dynamodb.GetItemInput{TableName: &orders.Name, Key: ownerKey(id), ConsistentRead: aws.Bool(true)})
+	out, err := w.calm.GetItem(w.ctx, &dynamodb.GetItemInput{TableName: &w.owned.Name, Key: w.ownerKey(id), ConsistentRead: aws.Bool(true)})
 	if err == nil {
 		err = attributevalue.UnmarshalMap(out.Item, &k)
 	}
@@ -112,14 +113,14 @@ type tables struct {
 func (w *world) read() tables {
 	var names, owners []map[string]types.AttributeValue
 	for _, name := range allNames {
-		names = append(names, namesTable.Key("TEN#acme#CLIENTORDER#"+name, "UNIQUE"))
+		names = append(names, w.reserved.Key("TEN#acme#CLIENTORDER#"+name, "UNIQUE"))
 	}
 	for _, id := range allOwners {
-		owners = append(owners, ownerKey(id))
+		owners = append(owners, w.ownerKey(id))
 	}
 	out, err := w.calm.BatchGetItem(w.ctx, &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{
-		namesTable.Name: {Keys: names, ConsistentRead: aws.Bool(true)},
-		orders.Name:     {Keys: owners, ConsistentRead: aws.Bool(true)},
+		w.reserved.Name: {Keys: names, ConsistentRead: aws.Bool(true)},
+		w.owned.Name:    {Keys: owners, ConsistentRead: aws.Bool(true)},
 	}})
 	if err != nil {
 		panic(err) // the calm client does not fail
@@ -150,7 +151,7 @@ func (w *world) read() tables {
 
 // wire records every transaction that is sent, and lets some fail.
 type wire struct {
-	db    *dynamosim.DB
+	store *stores.Store
 	lossy aws.HTTPClient
 	fates []dynamosim.Fate
 	sent  []*sent
@@ -200,7 +201,7 @@ func (w *wire) Do(request *http.Request) (*http.Response, error) {
 // again delivers a recorded attempt once more, past all faults.
 func (w *wire) again(rt *rapid.T, s *sent) {
 	s.request.Body = io.NopCloser(bytes.NewReader(s.body))
-	response, err := w.db.Do(s.request)
+	response, err := w.store.Do(s.request)
 	if err != nil {
 		rt.Fatalf("deliver a copy: %v", err)
 	}
