@@ -8,11 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/dynafin/dynafin/capacity"
 	"github.com/dynafin/dynafin/dynamosim"
+	"github.com/dynafin/dynafin/internal/stores"
 	"github.com/dynafin/dynafin/outbox"
 	"github.com/dynafin/dynafin/shardmap"
 	"github.com/dynafin/dynafin/txn"
@@ -27,7 +27,7 @@ func TestAnEventIsStoredReadyAndComesBackAsItWas(t *testing.T) {
 		Type: "OrderExpired", SchemaVersion: 2, OccurredAt: day.Add(time.Nanosecond), Due: day.Add(time.Hour), Payload: []byte{},
 	}
 	for _, e := range []outbox.Event{whole, bare} {
-		b.commit(t, order(e.AggregateID), b.events.Create(e))
+		b.commit(t, b.order(e.AggregateID), b.events.Create(e))
 		got, err := b.events.Get(t.Context(), b.client, e.ID)
 		if err != nil {
 			t.Fatalf("get %q: %v", e.ID, err)
@@ -49,9 +49,9 @@ func TestAnEventIsStoredReadyAndComesBackAsItWas(t *testing.T) {
 func TestFactAndEventAreThereBothOrNeither(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.commit(t, order("order-1"))
+	b.commit(t, b.order("order-1"))
 	e := accepted("order-1")
-	_, err := impatient(b.client).Commit(t.Context(), order("order-1"), b.events.Create(e))
+	_, err := impatient(b.client).Commit(t.Context(), b.order("order-1"), b.events.Create(e))
 	if !errors.Is(err, txn.ErrCanceled) || errors.Is(err, outbox.ErrDuplicate) {
 		t.Errorf("%v, want a cancellation that is no duplicate", err)
 	}
@@ -109,7 +109,7 @@ func TestADuplicateOfAnUnknownFormatIsNotJudged(t *testing.T) {
 		if item[attr] = value; value == nil {
 			delete(item, attr)
 		}
-		b.commit(t, txn.Put(orders, item))
+		b.commit(t, txn.Put(b.orders, item))
 		_, err := impatient(b.client).Commit(t.Context(), b.events.Create(e))
 		if !errors.Is(err, outbox.ErrCorrupt) || errors.Is(err, outbox.ErrDuplicate) {
 			t.Errorf("%s: %v, want ErrCorrupt alone", attr, err)
@@ -120,14 +120,12 @@ func TestADuplicateOfAnUnknownFormatIsNotJudged(t *testing.T) {
 func TestALostAnswerIsNoDuplicate(t *testing.T) {
 	t.Parallel()
 	for _, tokens := range anyTokenPolicy {
-		b := setup(t, dynamosim.Options{TokenPolicy: tokens})
-		client := b.db.Client(func(o *dynamodb.Options) {
-			o.HTTPClient = dynamosim.Faulty(b.db, func(call dynamosim.Call) dynamosim.Fate {
-				if call.Sequence == 1 {
-					return dynamosim.LoseAnswer
-				}
-				return dynamosim.Deliver
-			})
+		b := setup(t, stores.Options{Tokens: tokens})
+		client := b.store.Faulty(func(call dynamosim.Call) dynamosim.Fate {
+			if call.Sequence == 1 {
+				return dynamosim.LoseAnswer
+			}
+			return dynamosim.Deliver
 		})
 		receipt, err := impatient(client).Commit(t.Context(), b.events.Create(accepted("order-1")))
 		if err != nil || !receipt.Recovered {
@@ -240,14 +238,14 @@ func TestPayloadIsTakenAtTheCall(t *testing.T) {
 func TestServicesShareATableWithoutSeeingEachOthersEvents(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	trades := outbox.New(outbox.Config{Service: "trades", Table: orders})
+	trades := outbox.New(outbox.Config{Service: "trades", Table: b.orders})
 	b.commit(t, b.events.Create(accepted("order-1")), trades.Create(accepted("order-2")))
 	if ready := b.ready(t, day); len(ready) != 1 {
 		t.Errorf("READY of orders: %v, want one", ready)
 	}
 }
 
-// recordBytesWithoutPayload is the size of an event's record, mark included, in a database of its own.
+// recordBytesWithoutPayload is the size of an event's record, mark included, in a store of its own.
 func recordBytesWithoutPayload(t *testing.T, e outbox.Event) int {
 	t.Helper()
 	b := setup(t)

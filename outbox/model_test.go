@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/dynafin/dynafin/dynamosim"
+	"github.com/dynafin/dynafin/internal/stores"
 	"github.com/dynafin/dynafin/outbox"
 )
 
@@ -18,12 +19,12 @@ func TestAnOrderIsStoredIfAndOnlyIfItsEventIs(t *testing.T) {
 	t.Parallel()
 	survived := map[string]int{}
 	rapid.Check(t, func(rt *rapid.T) {
-		b := setup(t, dynamosim.Options{
-			TokenPolicy:        rapid.SampledFrom(anyTokenPolicy).Draw(rt, "tokens"),
+		b := setup(rt, stores.Options{
+			Tokens:             rapid.SampledFrom(anyTokenPolicy).Draw(rt, "tokens"),
 			CanceledKeepsToken: rapid.Bool().Draw(rt, "canceled keeps token"),
 		})
 		var fates []dynamosim.Fate
-		lossy := dynamosim.Faulty(b.db, func(dynamosim.Call) dynamosim.Fate {
+		client := b.store.Faulty(func(dynamosim.Call) dynamosim.Fate {
 			if len(fates) == 0 {
 				return dynamosim.Deliver
 			}
@@ -32,14 +33,13 @@ func TestAnOrderIsStoredIfAndOnlyIfItsEventIs(t *testing.T) {
 			survived[fmt.Sprint(fate)]++
 			return fate
 		})
-		client := b.db.Client(func(o *dynamodb.Options) { o.HTTPClient = lossy })
 		stored := map[string]bool{} // event IDs
 
 		accept := func(rt *rapid.T) {
 			id := fmt.Sprint("order-", rapid.IntRange(1, 5).Draw(rt, "order"))
 			e := accepted(id)
 			fates = rapid.SliceOfN(rapid.SampledFrom(anyFate), 0, 3).Draw(rt, "fates")
-			_, err := impatient(client).Commit(t.Context(), order(id), b.events.Create(e))
+			_, err := impatient(client).Commit(t.Context(), b.order(id), b.events.Create(e))
 			var duplicate *outbox.DuplicateError
 			switch {
 			case err == nil && !stored[e.ID]:
@@ -93,7 +93,7 @@ func (b *bench) has(t *testing.T, id string) bool {
 	t.Helper()
 	consistent := true
 	out, err := b.client.GetItem(t.Context(), &dynamodb.GetItemInput{
-		TableName: &orders.Name, ConsistentRead: &consistent, Key: orders.Key("TEN#acme#ORDER#"+id, "META"),
+		TableName: &b.orders.Name, ConsistentRead: &consistent, Key: b.orders.Key("TEN#acme#ORDER#"+id, "META"),
 	})
 	if err != nil {
 		t.Fatal(err)

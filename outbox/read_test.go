@@ -18,9 +18,7 @@ import (
 
 // oneShard is the outbox of one shard, so that a test sees one order.
 func oneShard(t *testing.T) *bench {
-	b := setup(t)
-	b.events = outbox.New(outbox.Config{Service: "orders", Table: orders, Map: shardmap.Fixed(1)})
-	return b
+	return setupMap(t, shardmap.Fixed(1))
 }
 
 func (b *bench) createDue(t *testing.T, id string, due time.Time) {
@@ -178,7 +176,7 @@ func TestADamagedRecordIsNotGivenOut(t *testing.T) {
 		} else {
 			item[what] = value
 		}
-		b.commit(t, txn.Put(orders, item))
+		b.commit(t, txn.Put(b.orders, item))
 		if _, err := b.events.Get(t.Context(), b.client, e.ID); !errors.Is(err, outbox.ErrCorrupt) {
 			t.Errorf("%s: %v, want ErrCorrupt", what, err)
 		}
@@ -193,12 +191,12 @@ func TestAForeignIndexEntryIsNotListedAndHidesNoEvent(t *testing.T) {
 		"no version":              {"readySk": "DUE#2026-11-29T14:18:00.000000000Z#evt-1"},
 	} {
 		b := oneShard(t)
-		item := orders.Key("foreign", "foreign")
+		item := b.orders.Key("foreign", "foreign")
 		item["readyPk"] = &types.AttributeValueMemberS{Value: "SERVICE#orders#READY#0000"}
 		for attr, value := range attrs {
 			item[attr] = &types.AttributeValueMemberS{Value: value}
 		}
-		b.commit(t, txn.Put(orders, item))
+		b.commit(t, txn.Put(b.orders, item))
 		b.createDue(t, "evt-2", day)
 		var events, faults []string
 		for listed, err := range b.events.Ready(t.Context(), b.client, 0, day, 0) {

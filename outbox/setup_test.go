@@ -8,36 +8,50 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"github.com/dynafin/dynafin/dynamosim"
+	"github.com/dynafin/dynafin/internal/stores"
 	"github.com/dynafin/dynafin/outbox"
+	"github.com/dynafin/dynafin/shardmap"
 	"github.com/dynafin/dynafin/txn"
 )
 
-var (
-	orders = txn.Table{Name: "Orders"}
-	day    = time.Date(2026, 11, 29, 14, 18, 0, 0, time.UTC)
-)
+var day = time.Date(2026, 11, 29, 14, 18, 0, 0, time.UTC)
 
-// bench is a database with an Orders table that holds the orders and their events.
+// bench is a store with a table that holds orders and their events.
 type bench struct {
-	db     *dynamosim.DB
+	store  *stores.Store
 	client *dynamodb.Client
+	orders txn.Table
 	events *outbox.Outbox
 }
 
-func setup(t dynamosim.TB, opts ...dynamosim.Options) *bench {
+func setup(t stores.TB, opts ...stores.Options) *bench {
 	t.Helper()
-	db := dynamosim.New(t, opts...)
-	b := &bench{db: db, client: db.Client(), events: outbox.New(outbox.Config{Service: "orders", Table: orders})}
-	createTable(b.client, b.events)
+	return setupMap(t, shardmap.Map{}, opts...)
+}
+
+// setupMap is setup with a shard map other than the default.
+func setupMap(t stores.TB, shards shardmap.Map, opts ...stores.Options) *bench {
+	t.Helper()
+	config := outbox.Config{Service: "orders", Map: shards}
+	store := stores.Open(t, opts...)
+	b := &bench{store: store, client: store.Client(), orders: txn.Table{Name: store.Table(t, newTable("Orders", outbox.New(config)))}}
+	config.Table = b.orders
+	b.events = outbox.New(config)
 	return b
 }
 
-// createTable creates the Orders table with the READY index.
+// createTable creates the table of an example, which has no other way to fail.
 func createTable(client *dynamodb.Client, events *outbox.Outbox) {
+	if _, err := client.CreateTable(context.Background(), newTable("Orders", events)); err != nil {
+		panic(err)
+	}
+}
+
+// newTable is a table with the READY index.
+func newTable(name string, events *outbox.Outbox) *dynamodb.CreateTableInput {
 	pk, sk := "PK", "SK"
-	_, err := client.CreateTable(context.Background(), &dynamodb.CreateTableInput{
-		TableName:   &orders.Name,
+	return &dynamodb.CreateTableInput{
+		TableName:   &name,
 		BillingMode: types.BillingModePayPerRequest,
 		KeySchema: []types.KeySchemaElement{
 			{AttributeName: &pk, KeyType: types.KeyTypeHash}, {AttributeName: &sk, KeyType: types.KeyTypeRange},
@@ -46,9 +60,6 @@ func createTable(client *dynamodb.Client, events *outbox.Outbox) {
 			types.AttributeDefinition{AttributeName: &pk, AttributeType: types.ScalarAttributeTypeS},
 			types.AttributeDefinition{AttributeName: &sk, AttributeType: types.ScalarAttributeTypeS}),
 		GlobalSecondaryIndexes: []types.GlobalSecondaryIndex{events.Index()},
-	})
-	if err != nil {
-		panic(err) // examples have no other way to fail
 	}
 }
 
@@ -67,13 +78,13 @@ func (b *bench) commit(t *testing.T, parts ...txn.Part) txn.Receipt {
 }
 
 // ready lists every READY event of every shard that is due by the cutoff, with its shard.
-func (b *bench) ready(t *testing.T, cutoff time.Time) map[string]int {
+func (b *bench) ready(t stores.TB, cutoff time.Time) map[string]int {
 	t.Helper()
 	shardOf := map[string]int{}
 	for shard := range b.events.Shards() {
-		for listed, err := range b.events.Ready(t.Context(), b.client, shard, cutoff, 0) {
+		for listed, err := range b.events.Ready(context.Background(), b.client, shard, cutoff, 0) {
 			if err != nil {
-				t.Fatalf("shard %d: %v", shard, err)
+				t.Fatal("shard", shard, err)
 			}
 			shardOf[listed.EventID] = shard
 		}
@@ -93,8 +104,8 @@ func accepted(orderID string) outbox.Event {
 	return e
 }
 
-func order(id string) txn.Part {
-	return txn.Put(orders, orders.Key("TEN#acme#ORDER#"+id, "META"), txn.IfAbsent(), txn.Label("AP01.create"))
+func (b *bench) order(id string) txn.Part {
+	return txn.Put(b.orders, b.orders.Key("TEN#acme#ORDER#"+id, "META"), txn.IfAbsent(), txn.Label("AP01.create"))
 }
 
 // item reads the stored record of an event.
@@ -102,7 +113,7 @@ func (b *bench) item(t *testing.T, id string) txn.Item {
 	t.Helper()
 	consistent := true
 	out, err := b.client.GetItem(t.Context(), &dynamodb.GetItemInput{
-		TableName: &orders.Name, ConsistentRead: &consistent, Key: orders.Key("OUTBOX#"+id, "EVENT"),
+		TableName: &b.orders.Name, ConsistentRead: &consistent, Key: b.orders.Key("OUTBOX#"+id, "EVENT"),
 	})
 	if err != nil || out.Item == nil {
 		t.Fatalf("read the record of %q: %v, %v", id, out, err)
@@ -116,7 +127,7 @@ func (b *bench) entry(t *testing.T, id string) txn.Item {
 	item := b.item(t, id)
 	index, condition := outbox.DefaultIndex, "readyPk = :pk AND readySk = :sk"
 	out, err := b.client.Query(t.Context(), &dynamodb.QueryInput{
-		TableName: &orders.Name, IndexName: &index, KeyConditionExpression: &condition,
+		TableName: &b.orders.Name, IndexName: &index, KeyConditionExpression: &condition,
 		ExpressionAttributeValues: txn.Item{":pk": item["readyPk"], ":sk": item["readySk"]},
 	})
 	if err != nil || len(out.Items) != 1 {
