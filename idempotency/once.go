@@ -83,6 +83,7 @@ func (r *Requests) once(request Request, result Result) (txn.Write, error) {
 		Condition: "attribute_not_exists(#pk)",
 		Names:     map[string]string{"#pk": r.config.Table.PK},
 		Fence:     true,
+		Settles:   true,
 		Explain: func(old txn.Item) error {
 			replayed, err := id.judge(old, r.config.Now())
 			if err != nil {

@@ -42,6 +42,12 @@ func versioned() []txn.Part {
 	}
 }
 
+// settling is the same transaction whose first write may settle it, as an idempotency record does.
+func settling() []txn.Part {
+	claim := txn.NewPart("claim", txn.Write{Action: txn.ActionPut, Table: orders, Item: item("req"), Condition: "attribute_not_exists(PK)", Settles: true})
+	return []txn.Part{claim, fenced()[1]}
+}
+
 // TestOutcomeOfEveryAnswer is the transition table of one Commit. Each row: what the parts are, what DynamoDB answers in
 // turn, and the outcome. A script with answers left over, or too few, fails too, so a row also says how often
 // Commit sends.
@@ -71,6 +77,9 @@ func TestOutcomeOfEveryAnswer(t *testing.T) {
 		{"a failed condition is never tried again", open(), []answer{cancels(reason(failed, rival("req")), none)}, txn.OutcomeCanceled},
 		{"a failed condition outweighs a conflict", open(), []answer{cancels(conflict, reason(failed))}, txn.OutcomeCanceled},
 		{"a failed condition outweighs throttling", open(), []answer{cancels(throttled, reason(failed))}, txn.OutcomeCanceled},
+		{"while the write that may settle it is busy, a failed condition decides nothing", settling(), []answer{cancels(conflict, reason(failed, rival("acct"))), cancels(throttled, reason("ValidationError")),
+			cancels(none, reason(failed, rival("acct")))}, txn.OutcomeCanceled},
+		{"and if it stays busy the outcome is contention", settling(), slices.Repeat([]answer{cancels(conflict, reason(failed, rival("acct")))}, 8), txn.OutcomeContention},
 		{"a refusal outweighs a failed condition", open(), []answer{cancels(reason("ValidationError"), reason(failed))}, txn.OutcomeRefused},
 		{"a refusal outweighs a conflict", open(), []answer{cancels(conflict, reason("ItemCollectionSizeLimitExceeded"))}, txn.OutcomeRefused},
 		{"validation is refused", open(), []answer{code("ValidationException")}, txn.OutcomeRefused},

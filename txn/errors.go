@@ -25,6 +25,9 @@ var (
 	errNotSent = fault.New(fault.TxnNotSent, "txn: not sent")
 )
 
+// prefix begins every message of this package.
+const prefix = "txn: commit: "
+
 // InvalidError says which parts break which rule. Nothing was sent.
 type InvalidError struct {
 	// Parts are the labels of the parts that break the rule, in the order given to Commit.
@@ -36,7 +39,7 @@ type InvalidError struct {
 }
 
 func (e *InvalidError) Error() string {
-	return fault.TxnInvalid.Text("txn: commit: %s: %s", partList(e.Parts), e.Rule)
+	return fault.TxnInvalid.Text(prefix+"%s: %s", partList(e.Parts), e.Rule)
 }
 
 // Unwrap returns ErrInvalid and the reason inside.
@@ -58,7 +61,7 @@ func (e *ConditionError) Error() string {
 	if e.Old != nil {
 		state = "the item is there"
 	}
-	return fault.TxnCanceled.Text("txn: commit: %s: condition of %s %s failed: %s", e.Part, e.Action, e.Key, state)
+	return fault.TxnCanceled.Text(prefix+"condition of %s %s failed: %s", e.Action, e.Key, state)
 }
 
 // Unwrap returns ErrCanceled.
@@ -105,13 +108,13 @@ type Settler interface {
 
 func (e *CanceledError) Error() string {
 	if e.settled != nil {
-		return "txn: commit: " + e.settled.Error()
+		return prefix + e.settled.Error()
 	}
 	said := make([]string, 0, len(e.Reasons)) // each reason brings its own advice and code
 	for _, r := range e.Reasons {
-		said = append(said, r.Part+": "+r.Err.Error())
+		said = append(said, r.Part+": "+strings.TrimPrefix(r.Err.Error(), prefix))
 	}
-	return "txn: commit: cancelled: " + strings.Join(said, "; and ")
+	return prefix + "cancelled: " + strings.Join(said, "; and ")
 }
 
 // Unwrap returns the failed conditions' errors in order, then ErrCanceled and DynamoDB's error. Where one of them settles
@@ -143,7 +146,7 @@ type AmbiguousError struct {
 }
 
 func (e *AmbiguousError) Error() string {
-	return fault.TxnAmbiguous.Text("txn: commit: %s: no proof of the outcome after %d attempts: %v", partList(e.Parts), e.Attempts, e.Err)
+	return fault.TxnAmbiguous.Text(prefix+"%s: no proof of the outcome after %d attempts: %v", partList(e.Parts), e.Attempts, e.Err)
 }
 
 // Unwrap returns ErrAmbiguous and, unless it is a cancellation, the last error.
@@ -166,7 +169,7 @@ type ContentionError struct {
 }
 
 func (e *ContentionError) Error() string {
-	return fault.TxnContention.Text("txn: commit: %s: busy or throttled in each of %d attempts", partList(e.Parts), e.Attempts)
+	return fault.TxnContention.Text(prefix+"%s: busy or throttled in each of %d attempts", partList(e.Parts), e.Attempts)
 }
 
 // Unwrap returns ErrContention and the last error.
@@ -176,19 +179,21 @@ func (e *ContentionError) Unwrap() []error { return joined(ErrContention, e.Err)
 type RefusedError struct {
 	// Parts are the labels of the parts that DynamoDB named; all parts if it named none.
 	Parts []string
+	// Tables are the tables of the transaction.
+	Tables []string
 	// Err is the AWS error.
 	Err error
 }
 
 func (e *RefusedError) Error() string {
-	return fault.TxnRefused.Text("txn: commit: %s: %v", partList(e.Parts), e.Err)
+	return fault.TxnRefused.Text(prefix+"%s on %s: %v", partList(e.Parts), strings.Join(e.Tables, ", "), e.Err)
 }
 
 // Unwrap returns ErrRefused and the AWS error.
 func (e *RefusedError) Unwrap() []error { return joined(ErrRefused, e.Err) }
 
 func notSent(parts []Part, err error) error {
-	return errNotSent.Wrap(err, "txn: commit: %s: %v before anything was sent", partList(labels(parts)), err)
+	return errNotSent.Wrap(err, prefix+"%s: %v before anything was sent", partList(labels(parts)), err)
 }
 
 func partList(labels []string) string {

@@ -3,6 +3,7 @@ package txn
 import (
 	"errors"
 	"net/http"
+	"slices"
 
 	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -57,7 +58,7 @@ func (r *run) judge(err error) verdict {
 		return r.judgeReasons(cancellation, err)
 	}
 	if neverSent(err) {
-		return verdict{outcome: refused, err: &RefusedError{Parts: labels(r.parts), Err: err}}
+		return verdict{outcome: refused, err: r.refusal(labels(r.parts), err)}
 	}
 	var answer smithy.APIError
 	if !errors.As(err, &answer) || serverFault(err, answer) {
@@ -72,8 +73,19 @@ func (r *run) judge(err error) verdict {
 	case code == "IdempotentParameterMismatchException":
 		return verdict{outcome: badToken, err: err}
 	default:
-		return verdict{outcome: refused, err: &RefusedError{Parts: labels(r.parts), Err: err}}
+		return verdict{outcome: refused, err: r.refusal(labels(r.parts), err)}
 	}
+}
+
+// refusal names the tables too: DynamoDB does not say which one is missing.
+func (r *run) refusal(parts []string, err error) error {
+	var tables []string
+	for i := range r.steps {
+		if name := r.steps[i].Table.Name; !slices.Contains(tables, name) {
+			tables = append(tables, name)
+		}
+	}
+	return &RefusedError{Parts: parts, Tables: tables, Err: err}
 }
 
 // neverSent recognises the errors of a request that did not leave the client.
@@ -94,15 +106,15 @@ func serverFault(err error, answer smithy.APIError) bool {
 }
 
 // judgeReasons reads a cancellation: one reason for each write, in order. One own mark proves that the whole transaction
-// was applied. Else a reason that settles the transaction decides, then the worst one: a refusal, a failed condition,
-// conflicts and throttling.
+// was applied. Else a reason that settles the transaction decides; if the write that could settle it was too busy to say,
+// nothing is decided. Otherwise the worst reason decides: a refusal, a failed condition, conflicts and throttling.
 func (r *run) judgeReasons(cancellation *types.TransactionCanceledException, err error) verdict {
 	if len(cancellation.CancellationReasons) != len(r.steps) {
-		return verdict{outcome: refused, err: &RefusedError{Parts: labels(r.parts), Err: err}}
+		return verdict{outcome: refused, err: r.refusal(labels(r.parts), err)}
 	}
 	all := &CanceledError{Err: err}
 	var refusing, contending []string
-	conditions, throttled := 0, false
+	conditions, throttled, unsettled := 0, false, false
 	for i, reason := range cancellation.CancellationReasons {
 		s := &r.steps[i]
 		code := text(reason.Code)
@@ -123,10 +135,11 @@ func (r *run) judgeReasons(cancellation *types.TransactionCanceledException, err
 			said.Err = s.explain(old)
 		case refusals[code]:
 			refusing = append(refusing, s.part)
-			said.Err = &RefusedError{Parts: []string{s.part}, Err: errors.New(code + ": " + text(reason.Message))}
+			said.Err = r.refusal([]string{s.part}, errors.New(code+": "+text(reason.Message)))
 		default:
 			contending = append(contending, s.part)
 			throttled = throttled || throttles[code]
+			unsettled = unsettled || s.Settles
 			said.Err = &ContentionError{Parts: []string{s.part}, Attempts: r.attempts, Err: errors.New(code)}
 		}
 		all.add(said)
@@ -134,8 +147,10 @@ func (r *run) judgeReasons(cancellation *types.TransactionCanceledException, err
 	switch {
 	case all.settled != nil: // the record of this very command stands, whatever became since of what its first run wrote
 		return verdict{outcome: canceled, err: all}
+	case unsettled:
+		return verdict{outcome: busy, throttled: throttled, err: &ContentionError{Parts: contending, Err: err}}
 	case len(refusing) > 0:
-		return verdict{outcome: refused, err: &RefusedError{Parts: refusing, Err: err}}
+		return verdict{outcome: refused, err: r.refusal(refusing, err)}
 	case conditions > 0:
 		return verdict{outcome: canceled, err: all}
 	default:

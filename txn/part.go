@@ -4,6 +4,8 @@ import (
 	"errors"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/dynafin/dynafin/internal/keys"
 )
 
 // Item is a DynamoDB item: attribute names and values.
@@ -48,6 +50,11 @@ func (t Table) Key(pk, sk string) Item {
 	}
 	return key
 }
+
+// JoinKey writes a key value out of segments, for records of the caller's own: JoinKey("TEN", tenant, "ORDER", id). It joins
+// them with # and writes # and % within a segment as %23 and %25, so that no tenant's or client's value can spell
+// another's key: two different lists of segments never give one text.
+func JoinKey(segments ...string) string { return keys.Join(segments...) }
 
 // Action says what a write does to its item.
 type Action uint8
@@ -101,6 +108,10 @@ type Write struct {
 	// no other Put ever replaces the record. A fence needs a Condition, and a Check is none. See the package
 	// documentation.
 	Fence bool
+	// Settles says that this write's failed condition can decide the whole transaction: Explain may return a [Settler].
+	// While its item is busy or throttled the other reasons decide nothing, and the transaction is sent again: they
+	// may be the work of this very command.
+	Settles bool
 	// Explain turns this write's failed condition into a typed error. It gets the stored item, nil if there is none,
 	// and must not keep or change it. Without Explain the reason is a [ConditionError].
 	Explain func(old Item) error

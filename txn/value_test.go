@@ -2,10 +2,12 @@ package txn_test
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"pgregory.net/rapid"
 
 	"github.com/dynafin/dynafin/txn"
 )
@@ -68,5 +70,19 @@ func TestKeysInMessagesStayOnOneLine(t *testing.T) {
 		if !strings.Contains(err.Error(), want) || strings.ContainsAny(err.Error(), "\n\x00\u202e") {
 			t.Errorf("got %q, want %q in it", err, want)
 		}
+	}
+}
+
+func TestNoValueCanSpellAnothersKey(t *testing.T) {
+	segment := rapid.StringOf(rapid.SampledFrom([]rune("a#%235")))
+	segments := rapid.SliceOfN(segment, 1, 4)
+	rapid.Check(t, func(rt *rapid.T) {
+		a, b := segments.Draw(rt, "a"), segments.Draw(rt, "b")
+		if (txn.JoinKey(a...) == txn.JoinKey(b...)) != slices.Equal(a, b) {
+			rt.Fatalf("%q and %q give %q and %q", a, b, txn.JoinKey(a...), txn.JoinKey(b...))
+		}
+	})
+	if got, want := txn.JoinKey("TEN", "a#b", "ORDER", "100%"), "TEN#a%23b#ORDER#100%25"; got != want {
+		t.Errorf("got %s, want %s", got, want)
 	}
 }
