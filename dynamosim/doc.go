@@ -23,14 +23,19 @@
 //
 // # What it models
 //
-//   - CreateTable, DescribeTable, DeleteTable, ListTables; tables are active at once.
-//   - PutItem, GetItem, UpdateItem, DeleteItem, Query, BatchGetItem, BatchWriteItem, TransactWriteItems and
+//   - CreateTable, DescribeTable, UpdateTable, DeleteTable, ListTables, DescribeLimits. A new table is active at once; an index that is
+//     added later is backfilled first, in no time or in [Options].UpdateStep.
+//   - PutItem, GetItem, UpdateItem, DeleteItem, Query, Scan, BatchGetItem, BatchWriteItem, TransactWriteItems and
 //     TransactGetItems, with the whole language of condition, key condition, filter, projection and update expressions.
+//     Scans may be parallel, of tables and of indexes.
 //   - Transactions: all or nothing, one cancellation reason for each action in order, the stored item where it was asked
 //     for, request tokens for ten minutes.
 //   - Global and local secondary indexes, sparse, with every projection.
 //   - Indexes that are behind ([IndexLag]) and eventually consistent reads of the past ([Options].Staleness), each within a
 //     bound and with one item's changes in order.
+//   - Time to live: an expired item stays until it is swept, as late and as badly timed as a test wants
+//     ([DB.SweepExpired]) or at a moment of its own ([Options].SweepWithin). Streams hear that the service did it.
+//   - Item collections of tables with local indexes: their size ranges, and their limit.
 //   - Heat ([Heat]): what a partition key value of a table or an index takes in a second, with DynamoDB's throttling errors,
 //     index back-pressure on writes to the table, and a meter ([DB.Hottest]).
 //   - Requests that take time and meet ([ServiceTime]): conflicts of transactions, tokens in progress.
@@ -53,7 +58,8 @@
 //   - Throughput of a whole table or account, on-demand growth, partitions that split: only keys have limits. Scan counts
 //     for none of them, nor does repeating a transaction by its token.
 //   - A cancelled transaction keeps no item busy.
-//   - Time to live, PartiQL, tags, backups: unknown operations.
+//   - PartiQL, tags, backups: unknown operations. UpdateTable accepts encryption, warm and on-demand throughput without
+//     effect, refuses replicas, and does not count how often throughput was decreased today.
 //   - Rate limits on reading streams, and more than one account that reads them.
 //   - The legacy parameters that expressions replaced (Expected, AttributeUpdates, KeyConditions, QueryFilter,
 //     AttributesToGet, ConditionalOperator): a ValidationException.

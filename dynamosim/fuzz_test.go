@@ -9,7 +9,8 @@ import (
 
 var fuzzOperations = []string{
 	"CreateTable", "DescribeTable", "DeleteTable", "ListTables", "PutItem", "GetItem", "UpdateItem", "DeleteItem", "Query",
-	"BatchGetItem", "BatchWriteItem", "TransactWriteItems", "TransactGetItems",
+	"BatchGetItem", "BatchWriteItem", "TransactWriteItems", "TransactGetItems", "Scan", "UpdateTable", "UpdateTimeToLive",
+	"DescribeTimeToLive",
 }
 
 // FuzzRequest sends any body to any operation. Whatever it is, nothing panics, the answer has the service's shape, and
@@ -33,6 +34,17 @@ func FuzzRequest(f *testing.F) {
 		"BatchGetItem":       {`{"RequestItems":{"tab":{"Keys":[{"pk":{"S":"p"},"sk":{"S":"s"}}],"ConsistentRead":true}}}`},
 		"BatchWriteItem":     {`{"RequestItems":{"tab":[{"PutRequest":{"Item":{"pk":{"S":"q"},"sk":{"S":"s"}}}},{"DeleteRequest":{"Key":{"pk":{"S":"r"},"sk":{"S":"s"}}}}]}}`},
 		"TransactWriteItems": {`{"ClientRequestToken":"t","TransactItems":[{"ConditionCheck":{` + key + `,"ConditionExpression":"attribute_exists(pk)"}},{}]}`},
+		"Scan": {`{"TableName":"tab","IndexName":"gix","Segment":1,"TotalSegments":2,"Limit":1,"FilterExpression":"pk > :p",
+			"ExpressionAttributeValues":{":p":{"S":"a"}},"ExclusiveStartKey":{"pk":{"S":"p"},"sk":{"S":"s"},"gk":{"S":"g"},"gs":{"N":"1"}}}`,
+			`{"TableName":"tab","Segment":0,"TotalSegments":1000000,"ExclusiveStartKey":{"pk":{"S":""},"sk":{"S":"s"}}}`},
+		"UpdateTable": {`{"TableName":"tab","AttributeDefinitions":[{"AttributeName":"a","AttributeType":"N"}],"GlobalSecondaryIndexUpdates":[
+			{"Create":{"IndexName":"aix","KeySchema":[{"AttributeName":"a","KeyType":"HASH"}],"Projection":{"ProjectionType":"ALL"}}}]}`,
+			`{"TableName":"tab","GlobalSecondaryIndexUpdates":[{"Delete":{"IndexName":"gix"}}]}`,
+			`{"TableName":"tab","BillingMode":"PROVISIONED","ProvisionedThroughput":{"ReadCapacityUnits":1,"WriteCapacityUnits":1},
+			"GlobalSecondaryIndexUpdates":[{"Update":{"IndexName":"gix","ProvisionedThroughput":{"ReadCapacityUnits":1,"WriteCapacityUnits":1}}}]}`,
+			`{"TableName":"tab","GlobalSecondaryIndexUpdates":[{"Create":{}},{"Update":{}},{"Delete":{}},{}]}`},
+		"UpdateTimeToLive":   {`{"TableName":"tab","TimeToLiveSpecification":{"Enabled":true,"AttributeName":"gs"}}`},
+		"DescribeTimeToLive": {`{"TableName":"tab"}`},
 		"TransactGetItems":   {`{"TransactItems":[{"Get":{` + key + `}},{"Get":null}]}`},
 	}
 	for i, operation := range fuzzOperations {

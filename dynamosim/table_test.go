@@ -134,3 +134,10 @@ func TestCreateTableRefusesWhatDoesNotFit(t *testing.T) {
 		}
 	}
 }
+
+func TestLimitsAreTheDefaultQuotas(t *testing.T) {
+	out, err := dynamosim.New(t).Client().DescribeLimits(ctx, &dynamodb.DescribeLimitsInput{})
+	if must(t, out, err); *out.AccountMaxWriteCapacityUnits != 80_000 || *out.TableMaxReadCapacityUnits != 40_000 {
+		t.Errorf("limits are %d and %d", *out.AccountMaxWriteCapacityUnits, *out.TableMaxReadCapacityUnits)
+	}
+}

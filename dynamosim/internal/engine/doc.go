@@ -20,9 +20,9 @@
 // order, when the next one arrives:
 //
 //	backlog   changes on their way to global indexes, applied when they are due
+//	work      indexes being built or removed
+//	schedule  expired items that are to be deleted
 //	past      rows replaced a short while ago, for eventually consistent reads
 //	heat      what each partition key has left of its second and its burst
 //	busy      items in requests whose answers are still to leave
-//
-// What it does not do yet: time to live.
 package engine

@@ -129,6 +129,7 @@ var handlers = map[string]handler{
 	"DescribeTable":      (*Engine).describeTable,
 	"DeleteTable":        (*Engine).deleteTable,
 	"ListTables":         (*Engine).listTables,
+	"DescribeLimits":     (*Engine).describeLimits,
 	"PutItem":            (*Engine).putItem,
 	"GetItem":            (*Engine).getItem,
 	"UpdateItem":         (*Engine).updateItem,

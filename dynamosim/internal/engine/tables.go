@@ -37,6 +37,18 @@ func (e *Engine) deleteTable(now time.Time, body []byte) (*writer, *failure) {
 	return tableAnswer("TableDescription", d), nil
 }
 
+// describeLimits tells the default quotas of throughput. None of them is enforced.
+func (e *Engine) describeLimits(time.Time, []byte) (*writer, *failure) {
+	w := newWriter()
+	w.open()
+	w.number("AccountMaxReadCapacityUnits", 80_000)
+	w.number("AccountMaxWriteCapacityUnits", 80_000)
+	w.number("TableMaxReadCapacityUnits", 40_000)
+	w.number("TableMaxWriteCapacityUnits", 40_000)
+	w.close()
+	return w, nil
+}
+
 // namedTable reads a request that holds nothing but a table's name.
 func (e *Engine) namedTable(body []byte) (*table, *failure) {
 	var in struct{ TableName *string }
