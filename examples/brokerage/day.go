@@ -56,6 +56,9 @@ func (d *day) run(ctx context.Context) error {
 	for range d.workers {
 		workers.Go(func() {
 			for j := range jobs {
+				if feeding.Err() != nil {
+					continue // the day has stopped; nothing was done about this line, so it does not count
+				}
 				decision, receipt, err := d.accept(work, j.order, j.submission)
 				if err != nil {
 					stop(fmt.Errorf("line %d: undecided, submit it again: %w", j.line, err))
@@ -102,7 +105,7 @@ func (d *day) feed(ctx context.Context, pass int, jobs chan<- job) error {
 		}
 		select {
 		case jobs <- job{o, l.number, fmt.Sprintf("%s-%d-%d", d.runID, pass, l.number)}:
-		case <-ctx.Done(): // nothing was done about this line: it does not count
+		case <-ctx.Done():
 		}
 	}
 }

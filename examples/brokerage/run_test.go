@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -15,8 +16,13 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
 	"github.com/dynafin/dynafin/dynamosim"
 	"github.com/dynafin/dynafin/examples/brokerage/internal/daygen"
+	"github.com/dynafin/dynafin/internal/stores"
+	"github.com/dynafin/dynafin/txn"
 )
 
 // ran is what one run of the program left.
@@ -264,14 +270,13 @@ func (f readFunc) Read(p []byte) (int, error) { return f(p) }
 
 // An endpoint keeps its tables between runs, so the second run finds every decision of the first.
 func TestAnEndpointKeepsTheDecisionsOfTheFirstRun(t *testing.T) {
-	server := httptest.NewServer(dynamosim.New(t))
-	defer server.Close()
+	url := endpoint(t)
 	day := daygen.Day(7, 60)
-	first := figures(t, day, "-endpoint", server.URL)
+	first := figures(t, day, "-endpoint", url)
 	mustCount(t, first, daygen.Expect(day, 1))
 	mustCost(t, first)
 
-	second := figures(t, day, "-endpoint", server.URL)
+	second := figures(t, day, "-endpoint", url)
 	want := daygen.Expect(day, 2)
 	for name, n := range map[string]int{
 		"accepted": 0, "name_taken": 0, "outbox_ready": want.Accepted,
@@ -281,6 +286,31 @@ func TestAnEndpointKeepsTheDecisionsOfTheFirstRun(t *testing.T) {
 			t.Errorf("second run: %s is %v, want %d", name, second[name], n)
 		}
 	}
+}
+
+// endpoint returns an endpoint without the program's tables: the one that the tests run at, or the embedded database
+// behind a socket.
+func endpoint(t *testing.T) string {
+	url := stores.Endpoint()
+	if url == "" {
+		server := httptest.NewServer(dynamosim.New(t))
+		t.Cleanup(server.Close)
+		return server.URL
+	}
+	client := newWire(0, 0).remote(url, 1)
+	for _, table := range []txn.Table{ordersTable, idempotencyTable} {
+		_, err := client.DescribeTable(t.Context(), &dynamodb.DescribeTableInput{TableName: &table.Name})
+		var absent *types.ResourceNotFoundException
+		if !errors.As(err, &absent) {
+			t.Fatalf("table %s is at %s already (%v); the test deletes what it made, so it does not touch it", table.Name, url, err)
+		}
+		t.Cleanup(func() {
+			if _, err := client.DeleteTable(context.Background(), &dynamodb.DeleteTableInput{TableName: &table.Name}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	return url
 }
 
 func pad(name string) string { return name + strings.Repeat(" ", 12-len(name)) }
