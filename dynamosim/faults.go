@@ -1,15 +1,13 @@
 package dynamosim
 
 import (
-	"encoding/json"
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-
-	"github.com/dynafin/dynafin/dynamosim/internal/engine"
 )
 
 // Call is one request on its way to a database.
@@ -54,85 +52,59 @@ const (
 //
 //	client := db.Client(func(o *dynamodb.Options) { o.HTTPClient = dynamosim.Faulty(db, choose) })
 //
+// A fate that the request does not take (see [Pending.Takes]) is Deliver. A request whose fate is [LateCommit] arrives when
+// the next request through this Faulty has been answered: the client has given up, looked, and then it lands. To choose
+// the moment use a [Gate].
+//
 // It is safe for concurrent use if choose is.
 func Faulty(next aws.HTTPClient, choose func(Call) Fate) aws.HTTPClient {
-	return &faulty{next: next, choose: choose}
+	return &faulty{next: next, gate: NewGate(next), choose: choose}
 }
 
+// faulty is a gate that nobody waits at: the fate of every request is chosen as it arrives.
 type faulty struct {
 	next   aws.HTTPClient
+	gate   *Gate
 	choose func(Call) Fate
 	calls  atomic.Int64
+
+	mu   sync.Mutex
+	late []*Pending
 }
 
 // Do implements aws.HTTPClient.
 func (f *faulty) Do(req *http.Request) (*http.Response, error) {
 	call := callOf(req)
 	call.Sequence = int(f.calls.Add(1))
-	switch fate := f.choose(call); fate {
-	case LoseRequest:
-		return nil, lost(call)
-	case LoseAnswer:
-		if err := f.deliverUnseen(req); err != nil {
-			return nil, err
-		}
-		return nil, lost(call)
-	case InternalErrorAfter:
-		if err := f.deliverUnseen(req); err != nil {
-			return nil, err
-		}
-		return response(req, engine.InternalErrorReply()), nil
-	case Throttle, Conflict, InProgress, InternalErrorBefore:
-		return f.refuse(req, call, fate)
-	default:
+	f.mu.Lock()
+	late := f.late
+	f.late = nil
+	f.mu.Unlock()
+	answer, err := f.meet(req, call, f.choose(call))
+	for _, p := range late {
+		f.gate.Release(p, Deliver)
+	}
+	return answer, err
+}
+
+func (f *faulty) meet(req *http.Request, call Call, fate Fate) (*http.Response, error) {
+	if fate == Deliver { // the usual case needs no copy of the request
 		return f.next.Do(req)
 	}
-}
-
-// deliverUnseen executes a request and drops its answer.
-func (f *faulty) deliverUnseen(req *http.Request) error {
-	answer, err := f.next.Do(req)
-	if err != nil {
-		return err
-	}
-	return answer.Body.Close()
-}
-
-// refuse answers in place of the database, where the operation has such an answer.
-func (f *faulty) refuse(req *http.Request, call Call, fate Fate) (*http.Response, error) {
-	transaction := call.Operation == "TransactWriteItems" || call.Operation == "TransactGetItems"
-	single := call.Operation == "PutItem" || call.Operation == "UpdateItem" || call.Operation == "DeleteItem"
-	switch {
-	case fate == InternalErrorBefore:
-		return response(req, engine.InternalErrorReply()), nil
-	case fate == Throttle:
-		return response(req, engine.ThrottledReply()), nil
-	case fate == Conflict && single:
-		return response(req, engine.ConflictReply()), nil
-	case fate == Conflict && transaction:
-		actions, err := countActions(req)
-		if err != nil {
-			return nil, err
-		}
-		return response(req, engine.CanceledByConflictReply(actions)), nil
-	case fate == InProgress && call.Operation == "TransactWriteItems":
-		return response(req, engine.InProgressReply()), nil
-	default:
-		return f.next.Do(req)
-	}
-}
-
-// countActions reads how many actions a transaction has.
-func countActions(req *http.Request) (int, error) {
 	body, err := readBody(req)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
-	var in struct{ TransactItems []json.RawMessage }
-	if err := json.Unmarshal(body, &in); err != nil {
-		return 0, err
+	p := &Pending{Call: call, Body: body, request: req, answer: make(chan answered, 1)}
+	f.gate.hold(p)
+	f.gate.Release(p, fate)
+	if p.Late {
+		f.mu.Lock()
+		f.late = append(f.late, p)
+		f.mu.Unlock()
 	}
-	return len(in.TransactItems), nil
+	answer := <-p.answer
+	return answer.response, answer.err
 }
 
 // callOf reads what the SDK says about its request. Its retry header is, for example, "attempt=2; max=4".

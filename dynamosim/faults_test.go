@@ -40,6 +40,11 @@ func TestEveryFateOfASingleWrite(t *testing.T) {
 		dynamosim.InProgress:          {"", false, true},
 		dynamosim.InternalErrorBefore: {"InternalServerError", false, false},
 		dynamosim.InternalErrorAfter:  {"InternalServerError", false, true},
+		dynamosim.ThrottleProvisioned: {"ProvisionedThroughputExceededException", false, false},
+		dynamosim.ThrottleAccount:     {"RequestLimitExceeded", false, false},
+		dynamosim.TokenMismatch:       {"", false, true},
+		dynamosim.MixedReasons:        {"", false, true},
+		dynamosim.LateCommit:          {"", true, false}, // it lands after the next request through the same Faulty
 	} {
 		healthy, faulty := faultyBackend(t, fate)
 		_, err := faulty.PutItem(ctx, &dynamodb.PutItemInput{TableName: faulty.table, Item: key("p", "s")})
@@ -65,6 +70,8 @@ func TestEveryFateOfATransaction(t *testing.T) {
 		dynamosim.Conflict:           "TransactionCanceledException",
 		dynamosim.InProgress:         "TransactionInProgressException",
 		dynamosim.InternalErrorAfter: "InternalServerError",
+		dynamosim.TokenMismatch:      "IdempotentParameterMismatchException",
+		dynamosim.MixedReasons:       "TransactionCanceledException",
 	} {
 		_, faulty := faultyBackend(t, fate)
 		err := faulty.transact(faulty.putAction(key("p", "1")), faulty.putAction(key("p", "2")))
@@ -79,6 +86,32 @@ func TestEveryFateOfATransaction(t *testing.T) {
 		if fate == dynamosim.Throttle && (!errors.As(err, &throttled) || len(throttled.ThrottlingReasons) != 1) {
 			t.Errorf("a throttle names its reason: %v", err)
 		}
+	}
+}
+
+// The client gives up, looks, sees nothing, and then its write lands.
+func TestALateCommitLandsAfterTheNextRequest(t *testing.T) {
+	db := dynamosim.New(t)
+	b := backend{table: aws.String("late"), Client: db.Client(func(o *dynamodb.Options) {
+		o.Retryer = aws.NopRetryer{}
+		o.HTTPClient = dynamosim.Faulty(db, func(c dynamosim.Call) dynamosim.Fate {
+			if c.Operation == "PutItem" {
+				return dynamosim.LateCommit
+			}
+			return dynamosim.Deliver
+		})
+	})}
+	if _, err := b.CreateTable(ctx, testTable("late")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.PutItem(ctx, &dynamodb.PutItemInput{TableName: b.table, Item: key("p", "s")}); !errors.Is(err, dynamosim.ErrLost) {
+		t.Fatal(err)
+	}
+	if got := b.stored(t, key("p", "s")); got != "" {
+		t.Errorf("the first look sees %q", got)
+	}
+	if got := b.stored(t, key("p", "s")); got == "" {
+		t.Error("the request never arrived")
 	}
 }
 

@@ -199,6 +199,13 @@ func canonical(body []byte) []byte {
 	return ordered
 }
 
+// hold takes a request in whose fate is decided at once.
+func (g *Gate) hold(p *Pending) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.held = append(g.held, p)
+}
+
 // take removes a request from the gate; false means that it is not there (any more).
 func (g *Gate) take(p *Pending) bool {
 	g.mu.Lock()
