@@ -1,28 +1,16 @@
 package money
 
-import (
-	"cmp"
-	"math/bits"
-
-	"github.com/shopspring/decimal"
-)
-
-// Each operation has a case for amounts that fit an int64, which costs nanoseconds and no allocation, and falls back to
-// the decimal for all others, whose result exact checks against the 38-digit bound.
-
 // Add returns a + b. Errors are [*MismatchError] and [*RangeError].
 func (a Amount) Add(b Amount) (Amount, error) {
 	c, err := common("add", a, b)
 	if err != nil {
 		return Amount{}, err
 	}
-	if !a.isWide() && !b.isWide() {
-		sum := a.units + b.units
-		if overflowed := (a.units^sum)&(b.units^sum) < 0; !overflowed {
-			return Amount{units: sum, currency: c}, nil
-		}
+	sum, ok := a.units.add(b.units)
+	if !ok {
+		return Amount{}, rangeError("add", c)
 	}
-	return exact("add", a.decimal().Add(b.decimal()), c)
+	return Amount{units: sum, currency: c}, nil
 }
 
 // Sub returns a - b. Errors are [*MismatchError] and [*RangeError].
@@ -31,38 +19,25 @@ func (a Amount) Sub(b Amount) (Amount, error) {
 	if err != nil {
 		return Amount{}, err
 	}
-	if !a.isWide() && !b.isWide() {
-		difference := a.units - b.units
-		if overflowed := (a.units^b.units)&(a.units^difference) < 0; !overflowed {
-			return Amount{units: difference, currency: c}, nil
-		}
+	difference, ok := a.units.add(b.units.neg())
+	if !ok {
+		return Amount{}, rangeError("subtract", c)
 	}
-	return exact("subtract", a.decimal().Sub(b.decimal()), c)
+	return Amount{units: difference, currency: c}, nil
 }
 
-// MulInt returns a * n. The error is a [*RangeError].
+// MulInt returns a * n. The error is a [*RangeError]. For other factors, see [Amount.MulRound].
 func (a Amount) MulInt(n int64) (Amount, error) {
-	if !a.isWide() && negatable(a.units) && negatable(n) {
-		high, low := bits.Mul64(uint64(abs(a.units)), uint64(abs(n)))
-		if high == 0 && int64(low) >= 0 {
-			units := int64(low)
-			if (a.units < 0) != (n < 0) {
-				units = -units
-			}
-			return Amount{units: units, currency: a.currency}, nil
-		}
+	factor := fromInt64(n)
+	product, ok := a.units.abs().times(factor.abs().lo)
+	if !ok {
+		return Amount{}, rangeError("multiply", a.currency)
 	}
-	return exact("multiply", a.decimal().Mul(decimal.NewFromInt(n)), a.currency)
+	return Amount{units: product.signed((a.Sign() < 0) != (n < 0)), currency: a.currency}, nil
 }
 
 // Neg returns -a. It cannot fail: the range is symmetric.
-func (a Amount) Neg() Amount {
-	if !a.isWide() && negatable(a.units) {
-		return Amount{units: -a.units, currency: a.currency}
-	}
-	negated, _ := exact("negate", a.decimal().Neg(), a.currency)
-	return negated
-}
+func (a Amount) Neg() Amount { return Amount{units: a.units.neg(), currency: a.currency} }
 
 // Abs returns the amount without its sign.
 func (a Amount) Abs() Amount {
@@ -77,20 +52,11 @@ func (a Amount) Cmp(b Amount) (int, error) {
 	if _, err := common("compare", a, b); err != nil {
 		return 0, err
 	}
-	if !a.isWide() && !b.isWide() {
-		return cmp.Compare(a.units, b.units), nil
-	}
-	return a.decimal().Cmp(b.decimal()), nil
+	return a.units.cmp(b.units), nil
 }
 
 // Equal reports whether currency and value are the same. Zero in two currencies is not equal.
-func (a Amount) Equal(b Amount) bool {
-	if a.currency != b.currency {
-		return false
-	}
-	order, _ := a.Cmp(b)
-	return order == 0
-}
+func (a Amount) Equal(b Amount) bool { return a == b }
 
 // Rescale returns the same value in another scale of the same code and kind, for amounts stored before the table
 // changed. Errors are [*MismatchError], [*InexactError] and [*RangeError].
@@ -110,11 +76,4 @@ func common(op string, a, b Amount) (Currency, error) {
 		return b.currency, nil
 	}
 	return Currency{}, &MismatchError{Op: op, A: a.currency, B: b.currency}
-}
-
-func abs(n int64) int64 {
-	if n < 0 {
-		return -n
-	}
-	return n
 }

@@ -18,7 +18,7 @@
 //	8       a coin, registered   10^30 - 10^-8
 //	18      a coin, registered   10^20 - 10^-18
 //
-// Amounts that fit 64 bits take no allocation; larger ones are kept in a shopspring decimal.
+// All of them fit 128 bits, which an Amount holds by value: arithmetic allocates nothing, and == compares.
 //
 // # Currencies
 //

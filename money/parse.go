@@ -1,5 +1,7 @@
 package money
 
+import "math/bits"
+
 const (
 	// maxTextBytes leaves room for a sign, 38 digits, a point and some zero padding.
 	maxTextBytes     = 64
@@ -75,14 +77,7 @@ func scan(text string, c Currency, places int) (Amount, error) {
 	if number.overflow {
 		return Amount{}, rangeError("parse", c)
 	}
-	if number.n <= smallDigits {
-		units := number.small
-		if negative {
-			units = -units
-		}
-		return Amount{units: units, currency: c}, nil
-	}
-	return fromDigits(negative, number.digits[:number.n], c), nil
+	return Amount{units: number.value().signed(negative), currency: c}, nil
 }
 
 func complaint(ch byte) string {
@@ -95,29 +90,33 @@ func complaint(ch byte) string {
 	return "only a leading minus sign, digits 0 to 9 and a point are accepted"
 }
 
-const (
-	smallDigits     = 18 // so many digits always fit an int64
-	mostSmallDigits = 19 // more never do
-)
-
-// coefficient collects digits without leading zeros; the first 18 are also summed, which is all that most amounts need.
+// coefficient collects digits without leading zeros in two halves of 19, each of which fits 64 bits.
 type coefficient struct {
-	n        int
-	small    int64
-	overflow bool
-	digits   [MaxDigits]byte
+	n          int
+	head, tail uint64
+	overflow   bool
 }
 
 func (k *coefficient) push(digit byte) {
+	value := uint64(digit - '0')
 	switch {
-	case k.n == 0 && digit == '0':
+	case k.n == 0 && value == 0:
 		return
-	case k.n == MaxDigits:
+	case k.n < digits19:
+		k.head = k.head*10 + value
+	case k.n < MaxDigits:
+		k.tail = k.tail*10 + value
+	default:
 		k.overflow = true
 		return
-	case k.n < smallDigits:
-		k.small = k.small*10 + int64(digit-'0')
 	}
-	k.digits[k.n] = digit
 	k.n++
+}
+
+func (k *coefficient) value() uint128 {
+	if k.n <= digits19 {
+		return uint128{lo: k.head}
+	}
+	hi, lo := bits.Mul64(k.head, tenTo64(k.n-digits19))
+	return uint128{hi, lo}.plus(uint128{lo: k.tail})
 }

@@ -26,7 +26,7 @@ func (a Amount) appendFull(b []byte) []byte {
 
 func (a Amount) appendText(b []byte) []byte {
 	begin := len(b)
-	b = a.appendUnits(b)
+	b = a.units.append(b)
 	if b[begin] == '-' {
 		begin++
 	}
