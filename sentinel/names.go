@@ -54,8 +54,9 @@ type Claim struct {
 	Name string
 	// Owner is the ID of what the name belongs to, for example the order.
 	Owner string
-	// Command identifies the command that takes the name: its idempotency key or its fingerprint. Who finds the name
-	// taken learns by it whether an earlier run of the same command took it.
+	// Command identifies the command that takes the name. Who finds the name taken learns by it whether an earlier run of
+	// the same command took it, so use the idempotency key; a fingerprint covers the content only, and two requests
+	// of equal content would count as one.
 	Command string
 }
 
