@@ -25,7 +25,7 @@
 //	Advance     time passes, requests that wait go on waiting
 //	Run         safety: everything goes on in bad weather
 //	Settle      liveness: the faults stop, and what is unfinished must finish within a bound
-//	Always      an invariant after every request
+//	Always      an invariant after every request that may have changed something
 //	Check       an invariant now
 //	Sometimes   something rare that must have been tried
 //
@@ -64,8 +64,8 @@
 // Check fails, too, if a fault that could have happened never did (after [Config.SometimesAfter] histories): a
 // property that was never in trouble has proved nothing.
 //
-//	go test ./...                                    100 histories each
-//	go test ./invariant -rapid.checks=10000          a long night
+//	go test ./...                                             100 histories each
+//	go test ./invariant -rapid.checks=10000   a soak
 //
 // # Linearizability
 //

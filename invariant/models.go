@@ -19,7 +19,8 @@ func OneWinner() Model {
 	}
 }
 
-// NameOp is an operation on a unique name: Owner reserves it, or releases it, or, with Look, asks who holds it.
+// NameOp is an operation on a unique name: Owner reserves it or, with Release, gives it up, or, with Look, asks who holds
+// it.
 type NameOp struct {
 	Name, Owner   string
 	Release, Look bool

@@ -29,26 +29,29 @@ func (k trouble) String() string {
 	}
 }
 
-// troubles lists what may befall a request under a configuration; delivery is not in it. Chance prefers the first ones
-// a little, so what only a write can meet comes first: there is less occasion for it.
+// troubles lists what may befall a request under a configuration; delivery is not in it. What leaves a client in doubt is
+// in it more than once: such faults break most, and only a write can meet them.
 func (w *World) troubles(p *dynamosim.Pending) []trouble {
 	if p.Late {
 		return []trouble{{fate: dynamosim.LoseRequest}}
 	}
-	var all, common []trouble
+	var doubtful, common []trouble
 	for _, fate := range w.config.Fates {
 		switch {
 		case !p.Takes(fate):
-		case fate == dynamosim.LoseAnswer, fate == dynamosim.LateCommit, fate == dynamosim.MixedReasons:
-			all = append(all, trouble{fate: fate})
+		case fate == dynamosim.LoseAnswer, fate == dynamosim.LateCommit:
+			doubtful = append(doubtful, trouble{fate: fate})
 		default:
 			common = append(common, trouble{fate: fate})
 		}
 	}
 	if w.crashes < w.config.Crashes {
-		all = append(all, crashes(p)...)
+		doubtful = append(doubtful, crashes(p)...)
 	}
-	return append(append(all, common...), trouble{delay: true})
+	if p.Writes() {
+		doubtful = slices.Concat(doubtful, doubtful, doubtful)
+	}
+	return append(append(doubtful, common...), trouble{delay: true})
 }
 
 // crashes lists the ways to die at a request.

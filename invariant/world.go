@@ -32,6 +32,7 @@ type World struct {
 	started   time.Time
 	salt      uint64
 	calmness  int // one request in so many meets trouble
+	lateness  int // one choice in so many is a late request, while others wait
 	plan      *plan
 	commands  []command
 	always    []namedCheck
@@ -73,6 +74,7 @@ type stop struct{ *Failure }
 func newWorld(config Config, chance chance) *World {
 	w := &World{config: config.withDefaults(), chance: chance, counters: newCounters(), started: now(), wake: make(chan struct{}, 1)}
 	w.calmness = []int{6, 3, 2, 2}[w.Choose("weather", 4)]
+	w.lateness = []int{3, 8, 40}[w.Choose("lateness", 3)]
 	w.salt = uint64(w.Choose("salt", 1<<15))
 	w.db = dynamosim.Open(dynamosim.Options{
 		Now: now, Seed: w.salt,
@@ -134,7 +136,7 @@ type namedCheck struct {
 	test func() error
 }
 
-// Always adds an invariant that must hold after every request that reached the database. It should cost little.
+// Always adds an invariant that must hold after every request that may have changed something. It should cost little.
 func (w *World) Always(name string, test func() error) {
 	w.always = append(w.always, namedCheck{name, test})
 }
