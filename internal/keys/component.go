@@ -16,6 +16,7 @@ const (
 	versionDigits = 4
 	shardDigits   = 4
 	lineDigits    = 4
+	stripeDigits  = 4
 
 	// maxDigits keeps every number within an int64.
 	maxDigits = 18

@@ -32,18 +32,32 @@
 //	IDX18  Name               TEN#{tenant}#{kind}#{name}                                UNIQUE
 //	IDX19  RepairDue          TEN#{tenant}#REPAIR#{shard}                               DUE#{due}#{key}
 //
+// and, beyond the chapter's routes, the ledger's:
+//
+//	LED01  Account            TEN#{tenant}#ACCT#{account}                               ACCOUNT
+//	LED02  Transaction        TEN#{tenant}#TXN#{transaction}                            HEADER
+//	LED03  Links              TEN#{tenant}#TXN#{transaction}                            LINKS
+//	LED04  Reservation        TEN#{tenant}#RESERVATION#{reservation}                    RESERVATION
+//	LED05  ReservationDue     TEN#{tenant}#EXPIRY#{shard}                               DUE#{due}#{reservation}
+//	LED06  AccountReservation TEN#{tenant}#ACCT#{account}#RESERVED                      DUE#{due}#{reservation}
+//	LED07  Seal               TEN#{tenant}#ACCT#{account}                               SEAL#{class}#{asset}#{month}
+//	LED08  StripeAuthority    TEN#{tenant}#ACCT#{account}#STRIPE#{stripe}               AUTH#{class}#{asset}
+//	LED09  StripePosting      TEN#{tenant}#ACCT#{account}#STRIPE#{stripe}#LANE#{lane}#MONTH#{month}#BKT#{bucket} POST#{at}#{transaction}#{line}
+//	LED10  StripeSeal         TEN#{tenant}#ACCT#{account}#STRIPE#{stripe}               SEAL#{class}#{asset}#{month}
+//
 // ClientOrder is Name with the kind CLIENTORDER. A route of up to four components takes and returns them one by one; a
 // longer one has a struct. The functions that end in Partition give the partition key alone, for a Query.
 //
 // # Components
 //
 //	text             any non-empty UTF-8; # is written %23 and % is written %25, nothing else is touched
-//	kind             a word: A-Z first, then A-Z, 0-9 and _
+//	kind, class      a word: A-Z first, then A-Z, 0-9 and _
 //	at, due          UTC, always 30 bytes with nanoseconds, years 0001 to 9999
 //	month, date      2026-11 and 2026-11-29, as the business calendar says them, never converted from a time zone
 //	bucket           two digits, 00 to 99
 //	version, shard,  four digits, 0000 to 9999
-//	line
+//	line, stripe,
+//	lane
 //
 // A number past its width is an error, because a wider one would sort between its neighbours. Times and numbers sort
 // as text in the order of their values. Text does not promise any order: escaping moves # and %. Nothing is

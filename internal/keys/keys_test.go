@@ -152,6 +152,14 @@ func TestAPartitionIsThatOfItsKeys(t *testing.T) {
 		"BreakDue":          func() (string, error) { return keys.BreakDuePartition("s0", "s1", 2) },
 		"OutboxReady":       func() (string, error) { return keys.OutboxReadyPartition("s0", 1) },
 		"RepairDue":         func() (string, error) { return keys.RepairDuePartition("s0", 1) },
+
+		"Account":            func() (string, error) { return keys.AccountPartition("s0", "s1") },
+		"Seal":               func() (string, error) { return keys.AccountPartition("s0", "s1") },
+		"ReservationDue":     func() (string, error) { return keys.ReservationDuePartition("s0", 1) },
+		"AccountReservation": func() (string, error) { return keys.AccountReservationPartition("s0", "s1") },
+		"StripeAuthority":    func() (string, error) { return keys.StripePartition("s0", "s1", 2) },
+		"StripeSeal":         func() (string, error) { return keys.StripePartition("s0", "s1", 2) },
+		"StripePosting":      func() (string, error) { return keys.StripePostingPartition("s0", "s1", 2, 3, "2026-11", 5) },
 	} {
 		for _, r := range routes() {
 			if r.name != name {
@@ -185,7 +193,7 @@ func TestTheDocumentedGrammarIsTheOneInUse(t *testing.T) {
 	}
 	documented := map[string][]string{}
 	for line := range strings.Lines(string(source)) {
-		if f := strings.Fields(strings.TrimPrefix(line, "//")); len(f) == 4 && strings.HasPrefix(f[0], "IDX") {
+		if f := strings.Fields(strings.TrimPrefix(line, "//")); len(f) == 4 && (strings.HasPrefix(f[0], "IDX") || strings.HasPrefix(f[0], "LED")) {
 			documented[f[1]] = f
 		}
 	}
