@@ -61,6 +61,29 @@ func (c Currency) String() string {
 	return c.code
 }
 
+// MarshalText implements [encoding.TextMarshaler] with the code, so that a record which names a currency does not lose
+// it. The error, for no currency, is an [*UnknownCurrencyError].
+func (c Currency) MarshalText() ([]byte, error) {
+	if c.code == "" {
+		return nil, &UnknownCurrencyError{}
+	}
+	return []byte(c.code), nil
+}
+
+// UnmarshalText implements [encoding.TextUnmarshaler] for currencies of ISO 4217, withdrawn ones included; for others,
+// use [Registry.Currency]. The error is an [*UnknownCurrencyError].
+func (c *Currency) UnmarshalText(text []byte) error {
+	if len(text) > MaxCodeBytes {
+		text = text[:MaxCodeBytes+1] // no code is that long; do not copy a megabyte first
+	}
+	found, _, known := Registry{}.find(string(text))
+	if !known {
+		return &UnknownCurrencyError{Code: string(text)}
+	}
+	*c = found
+	return nil
+}
+
 // describe tells two currencies of one code apart.
 func (c Currency) describe() string {
 	if c.code == "" {

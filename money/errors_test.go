@@ -22,6 +22,10 @@ func TestErrorsKeepKindFactsAndCodeThroughWrapping(t *testing.T) {
 	_, unknown := money.ISO("ZZZ")
 	_, definition := money.Define("USD", 2, money.KindCash)
 	_, encoding := money.Registry{}.Decode(nil)
+	_, allocation := money.Zero(usd).Allocate(money.ToFirst(), 1, -1)
+	_, rounding := money.Zero(usd).Round(0, money.Rounding(99))
+	_, rate := money.Zero(usd).Convert(money.Rate{Source: "ECB", ID: "r-1"}, money.HalfEven)
+	_, division := money.NewRational(1, 0)
 
 	tests := []struct {
 		err, kind error
@@ -36,6 +40,10 @@ func TestErrorsKeepKindFactsAndCodeThroughWrapping(t *testing.T) {
 		{unknown, money.ErrUnknownCurrency, new(*money.UnknownCurrencyError), fault.MoneyUnknownCurrency, `"ZZZ"`},
 		{definition, money.ErrDefinition, new(*money.DefinitionError), fault.MoneyDefinition, `"USD": ISO 4217 uses this code`},
 		{encoding, money.ErrEncoding, new(*money.EncodingError), fault.MoneyEncoding, "decode DynamoDB"},
+		{allocation, money.ErrAllocation, new(*money.AllocationError), fault.MoneyAllocation, "allocate: part 1: the weight is negative"},
+		{rounding, money.ErrRounding, new(*money.RoundingError), fault.MoneyRounding, "rounding 99 is not a rounding"},
+		{rate, money.ErrRate, new(*money.RateError), fault.MoneyRate, `rate "r-1" of "ECB": a rate has a time`},
+		{division, money.ErrDivision, new(*money.DivisionError), fault.MoneyDivision, "new rational: the denominator is zero"},
 	}
 	for _, test := range tests {
 		t.Run(test.code.ID, func(t *testing.T) {

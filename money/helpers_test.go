@@ -70,11 +70,13 @@ func minor(t interface{ Fatalf(string, ...any) }, a money.Amount) *big.Int {
 	return units
 }
 
-// minorUnits draws integers of every size up to the bound, with the corners of 64 bits and of the bound made likely.
+// minorUnits draws integers of every size up to the bound, with the corners of 64 bits, of 19 digits and of the bound made
+// likely.
 func minorUnits() *rapid.Generator[*big.Int] {
 	return rapid.Custom(func(t *rapid.T) *big.Int {
 		corner := rapid.SampledFrom([]*big.Int{
-			new(big.Int), big.NewInt(1 << 62), new(big.Int).Lsh(big.NewInt(1), 63), new(big.Int).Lsh(big.NewInt(1), 64), bound,
+			new(big.Int), big.NewInt(1 << 62), new(big.Int).Lsh(big.NewInt(1), 63), new(big.Int).Lsh(big.NewInt(1), 64),
+			new(big.Int).Exp(big.NewInt(10), big.NewInt(19), nil), new(big.Int).Exp(big.NewInt(10), big.NewInt(37), nil), bound,
 		}).Draw(t, "corner")
 		offset := big.NewInt(rapid.Int64().Draw(t, "offset"))
 		units := offset.Add(offset, corner)
@@ -125,7 +127,8 @@ func trim(av types.AttributeValue) types.AttributeValue {
 // kindOf returns the kind of an error, and fails for an error that has none.
 func kindOf(t interface{ Fatalf(string, ...any) }, err error) error {
 	for _, kind := range []error{money.ErrSyntax, money.ErrInexact, money.ErrRange, money.ErrMismatch,
-		money.ErrUnknownCurrency, money.ErrDefinition, money.ErrEncoding} {
+		money.ErrUnknownCurrency, money.ErrDefinition, money.ErrEncoding,
+		money.ErrAllocation, money.ErrRounding, money.ErrRate, money.ErrDivision} {
 		if errors.Is(err, kind) {
 			return kind
 		}

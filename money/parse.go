@@ -69,7 +69,7 @@ func scan(text string, c Currency, places int) (Amount, error) {
 	case len(text) == start:
 		return Amount{}, &SyntaxError{Offset: start, Reason: "there are no digits"}
 	case needed > places:
-		return Amount{}, &InexactError{Currency: c, Places: needed}
+		return Amount{}, &InexactError{Op: "parse", Currency: c, Places: needed}
 	}
 	for ; fraction < places; fraction++ {
 		number.push('0')
