@@ -1,4 +1,4 @@
-.PHONY: help test race lint fuzz bench generate ci brokerage
+.PHONY: help test race lint fuzz soak bench generate ci brokerage
 .DEFAULT_GOAL := help
 
 FUZZTIME ?= 30s
@@ -17,6 +17,9 @@ lint: ## check formatting, go vet, staticcheck
 
 fuzz: ## run every fuzz target for FUZZTIME (30s)
 	.ci/fuzz $(FUZZTIME)
+
+soak: ## run ten thousand histories of each property of the harness, all faults on
+	go test ./invariant -count=1 -timeout 30m -rapid.checks=10000
 
 bench: ## run the benchmarks; compare ratios within one run
 	go test -run '^$$' -bench . -benchmem ./...

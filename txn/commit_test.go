@@ -350,6 +350,20 @@ func TestAnAmbiguousErrorIsNoProofOfATypedReason(t *testing.T) {
 	}
 }
 
+func TestAnAmbiguousErrorNeverSaysThatNothingWasWritten(t *testing.T) {
+	busy := slices.Repeat([]answer{code("ThrottlingException")}, 7)
+	for name, answers := range map[string][]answer{
+		"busy to the end":   append([]answer{lost}, busy...),
+		"access taken away": {lost, code("AccessDeniedException")},
+	} {
+		_, err, _, _ := commit(t, fenced(), answers...)
+		var aws smithy.APIError
+		if !errors.Is(err, txn.ErrAmbiguous) || errors.Is(err, txn.ErrContention) || errors.Is(err, txn.ErrRefused) || !errors.As(err, &aws) {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+}
+
 func TestReceiptsHoldTheUnitsOfEachTableAndIndex(t *testing.T) {
 	f := aws.Float64
 	answer := func(in *inputT) (*outputT, error) {

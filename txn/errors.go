@@ -149,13 +149,22 @@ func (e *AmbiguousError) Error() string {
 	return fault.TxnAmbiguous.Text(prefix+"%s: no proof of the outcome after %d attempts: %v", partList(e.Parts), e.Attempts, e.Err)
 }
 
-// Unwrap returns ErrAmbiguous and, unless it is a cancellation, the last error.
+// Unwrap returns ErrAmbiguous and the error of AWS or of the transport below the last error. What txn itself made of it is
+// left out: contention and refusal promise that nothing was written, and a cancellation names reasons.
 func (e *AmbiguousError) Unwrap() []error {
 	var canceled *CanceledError
-	if errors.As(e.Err, &canceled) {
+	var contention *ContentionError
+	var refused *RefusedError
+	switch {
+	case errors.As(e.Err, &canceled):
 		return []error{ErrAmbiguous}
+	case errors.As(e.Err, &contention):
+		return joined(ErrAmbiguous, contention.Err)
+	case errors.As(e.Err, &refused):
+		return joined(ErrAmbiguous, refused.Err)
+	default:
+		return joined(ErrAmbiguous, e.Err)
 	}
-	return joined(ErrAmbiguous, e.Err)
 }
 
 // ContentionError says that conflicts or throttling lasted until the retry budget was spent. Nothing was written.
