@@ -92,3 +92,46 @@ func BenchmarkEncodeDecode(b *testing.B) {
 		}
 	}
 }
+
+func BenchmarkAllocate(b *testing.B) {
+	for _, size := range sizes {
+		b.Run(size.name, func(b *testing.B) {
+			a := parse(b, size.text)
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := a.Allocate(money.LargestRemainder(), 50, 30, 20); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkMulRound(b *testing.B) {
+	tax := money.MustParseRational("0.0825")
+	for _, size := range sizes {
+		b.Run(size.name, func(b *testing.B) {
+			a := parse(b, size.text)
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := a.MulRound(tax, money.HalfEven); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkRound(b *testing.B) {
+	for _, size := range sizes {
+		b.Run(size.name, func(b *testing.B) {
+			a := parse(b, size.text)
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := a.Round(1, money.HalfEven); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

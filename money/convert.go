@@ -48,17 +48,18 @@ func (a Amount) Convert(rate Rate, mode Rounding) (Conversion, error) {
 	if err := mode.check(); err != nil {
 		return Conversion{}, err
 	}
-	exact, target := new(big.Rat), rate.Quote
+	num, den, target := rate.Value.value().Num(), rate.Value.value().Denom(), rate.Quote
 	switch a.currency {
 	case rate.Base:
-		exact.Mul(a.Rational().value(), rate.Value.value())
 	case rate.Quote:
-		exact.Quo(a.Rational().value(), rate.Value.value())
-		target = rate.Base
+		num, den, target = den, num, rate.Base
 	default:
 		return Conversion{}, &MismatchError{Op: "convert", A: a.currency, B: rate.Base}
 	}
-	rounded, err := round("convert", exact, target, mode)
+	// From minor units of one scale to minor units of the other.
+	num = new(big.Int).Mul(num, tenTo(target.Scale()).big())
+	den = new(big.Int).Mul(den, tenTo(a.currency.Scale()).big())
+	rounded, err := round("convert", num.Mul(num, a.units.big()), den, target, mode)
 	if err != nil {
 		return Conversion{}, err
 	}

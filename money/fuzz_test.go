@@ -2,7 +2,9 @@ package money_test
 
 import (
 	"encoding/json"
+	"math"
 	"math/big"
+	"reflect"
 	"regexp"
 	"strings"
 	"testing"
@@ -107,6 +109,67 @@ func FuzzDecode(f *testing.F) {
 		}
 		if again, err := r.Decode(trim(encoded)); err != nil || !again.Equal(a) {
 			t.Fatalf("%s came back as %v, %v", a, again, err)
+		}
+	})
+}
+
+// FuzzAllocate divides any amount by any weights under any rule: the parts hold M4, on both ways through the code, or
+// there is an error of a kind.
+func FuzzAllocate(f *testing.F) {
+	for _, units := range []string{"10000", "-10000", "5", "0", "9223372036854775808", strings.Repeat("9", 38)} {
+		f.Add(units, int64(1), int64(1), int64(1), uint8(0))
+		f.Add(units, int64(0), int64(3), int64(7), uint8(1))
+		f.Add(units, int64(math.MaxInt64), int64(math.MaxInt64), int64(math.MaxInt64), uint8(2))
+		f.Add(units, int64(-1), int64(0), int64(0), uint8(3))
+	}
+	rules := []money.Residual{money.LargestRemainder(), money.ToFirst(), money.ToLast(), money.ToAccount("rounding"), money.ToPart(1), {}}
+	f.Fuzz(func(t *testing.T, units string, x, y, z int64, rule uint8) {
+		a, err := money.ParseMinor(units, define(t, "FUZZ", 2, money.KindSecurity))
+		if err != nil {
+			return
+		}
+		to, weights := rules[int(rule)%len(rules)], []int64{x, y, z}
+		got, err := a.Allocate(to, weights...)
+		by, byErr := a.AllocateBy(to, rationalsOf(weights...)...)
+		if err != nil {
+			if kindOf(t, err) != money.ErrAllocation || byErr == nil || byErr.Error() != err.Error() {
+				t.Fatalf("%s by %v: %v, by rationals %v", a, weights, err, byErr)
+			}
+			return
+		}
+		holdsM4(t, a, to, weights, got)
+		if byErr != nil || !reflect.DeepEqual(by, got) {
+			t.Fatalf("%s by %v is %v, by rationals %v, %v", a, weights, got, by, byErr)
+		}
+	})
+}
+
+// FuzzParseRational checks that what is read is the number that the text says, and that it writes a text which reads as
+// the same.
+func FuzzParseRational(f *testing.F) {
+	for _, text := range []string{"1.0842", "-1/3", "0", "1/0", "1/050", "5.", "1e3", "1e1000000000", "NaN", "1.5/3", "1/2/3", strings.Repeat("9", 400), "1/" + strings.Repeat("0", 500) + "7"} {
+		f.Add(text)
+	}
+	grammar := regexp.MustCompile(`^-?[0-9]+(\.[0-9]+|/[0-9]+)?$`)
+	f.Fuzz(func(t *testing.T, text string) {
+		r, err := money.ParseRational(text)
+		if err != nil {
+			if kind := kindOf(t, err); (kind == money.ErrSyntax) == (grammar.MatchString(text) && len(text) <= 640) {
+				t.Fatalf("%q: %v", text, err)
+			}
+			return
+		}
+		numerator, denominator, isFraction := strings.Cut(text, "/")
+		want, ok := new(big.Rat).SetString(numerator)
+		if isFraction { // read apart: SetString would take the denominator 010 for an octal number
+			den, _ := new(big.Int).SetString(denominator, 10)
+			want.Quo(want, new(big.Rat).SetInt(den))
+		}
+		if !ok || ratio(t, r).Cmp(want) != 0 {
+			t.Fatalf("%q reads as %s", text, r)
+		}
+		if again, err := money.ParseRational(r.String()); err != nil || !again.Equal(r) || again.String() != r.String() {
+			t.Fatalf("%q reads as %s, and that as %s, %v", text, r, again, err)
 		}
 	})
 }

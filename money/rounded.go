@@ -19,7 +19,8 @@ func (a Amount) MulRound(factor Rational, mode Rounding) (Rounded, error) {
 	if a.currency == (Currency{}) {
 		return Rounded{}, mode.check() // the empty sum stays empty, whatever the factor
 	}
-	return round("multiply", new(big.Rat).Mul(a.Rational().value(), factor.value()), a.currency, mode)
+	f := factor.value()
+	return round("multiply", new(big.Int).Mul(a.units.big(), f.Num()), f.Denom(), a.currency, mode)
 }
 
 // Round makes an amount of a calculated number, in major units: 2.675 in USD is 2.68 half-even. It is the one place
@@ -31,7 +32,8 @@ func (r Rational) Round(c Currency, mode Rounding) (Rounded, error) {
 	if c == (Currency{}) {
 		return Rounded{}, &UnknownCurrencyError{}
 	}
-	return round("round", r.value(), c, mode)
+	value := r.value()
+	return round("round", new(big.Int).Mul(value.Num(), tenTo(c.Scale()).big()), value.Denom(), c, mode)
 }
 
 // In makes an amount of a number that is exact in the currency, as [Rational.Round] does with [NoRounding]. A residual
@@ -44,23 +46,19 @@ func (r Rational) In(c Currency) (Amount, error) {
 	return rounded.Amount, err
 }
 
-// round is where every rational becomes an amount.
-func round(op string, exact *big.Rat, c Currency, mode Rounding) (Rounded, error) {
+// round is where every rational becomes an amount: num/den minor units, of which den is positive. It keeps neither.
+func round(op string, num, den *big.Int, c Currency, mode Rounding) (Rounded, error) {
 	if err := mode.check(); err != nil {
 		return Rounded{}, err
 	}
-	scale := tenTo(c.Scale()).big()
-	minor := new(big.Int).Mul(exact.Num(), scale)
-	quotient, rest := minor.QuoRem(minor, exact.Denom(), new(big.Int))
+	quotient, rest := new(big.Int).QuoRem(num, den, new(big.Int))
 	inexact := rest.Sign() != 0
-	if inexact {
-		if mode == NoRounding {
-			places, _ := decimalPlaces(exact.Denom())
-			return Rounded{}, &InexactError{Op: op, Currency: c, Places: places}
-		}
-		half := rest.Lsh(rest, 1).CmpAbs(exact.Denom())
-		if mode.away(exact.Sign() < 0, quotient.Bit(0) == 1, half) {
-			quotient.Add(quotient, big.NewInt(int64(exact.Sign())))
+	if inexact && mode != NoRounding {
+		half := new(big.Int).Lsh(rest, 1).CmpAbs(den)
+		if mode.away(num.Sign() < 0, quotient.Bit(0) == 1, half) {
+			away := big.NewInt(int64(num.Sign()))
+			quotient.Add(quotient, away)
+			rest.Sub(rest, away.Mul(away, den))
 		}
 	}
 	units, ok := fromBig(quotient)
@@ -71,7 +69,12 @@ func round(op string, exact *big.Rat, c Currency, mode Rounding) (Rounded, error
 	if !inexact {
 		return rounded, nil
 	}
-	residual, err := bounded(op, new(big.Rat).Sub(exact, rounded.Amount.Rational().value()))
+	lost := new(big.Rat).SetFrac(rest, new(big.Int).Mul(den, tenTo(c.Scale()).big()))
+	if mode == NoRounding {
+		places, _ := decimalPlaces(lost.Denom())
+		return Rounded{}, &InexactError{Op: op, Currency: c, Places: places}
+	}
+	residual, err := bounded(op, lost)
 	if err != nil {
 		return Rounded{}, err
 	}
