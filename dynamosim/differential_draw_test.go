@@ -176,6 +176,22 @@ func (d drawer) operand(e *expressions) string {
 	}
 }
 
+// ordered is an operand of a comparison that orders: a value in the request has to be text, a number or binary.
+func (d drawer) ordered(e *expressions) string {
+	if d.chance("stored", 60) {
+		return pick(d, "sized", "size("+d.path()+")", d.path(), d.path())
+	}
+	return e.value(pick[types.AttributeValue](d, "bound", s(d.text()), n(d.number()), &types.AttributeValueMemberB{Value: []byte("x")}))
+}
+
+// other is an operand that is not the first once more.
+func (d drawer) other(e *expressions, first string, draw func(*expressions) string) string {
+	if next := draw(e); next != first {
+		return next
+	}
+	return e.value(n("1"))
+}
+
 func (d drawer) condition(e *expressions, depth int) string {
 	if depth > 0 && d.chance("deeper", 40) {
 		switch pick(d, "logic", "AND", "OR", "NOT") {
@@ -187,22 +203,28 @@ func (d drawer) condition(e *expressions, depth int) string {
 			return "NOT " + d.condition(e, depth-1)
 		}
 	}
-	switch pick(d, "condition", "exists", "absent", "type", "begins", "contains", "between", "in", "compare", "compare") {
+	switch pick(d, "condition", "exists", "absent", "type", "begins", "contains", "between", "in", "order", "equal") {
 	case "exists":
 		return "attribute_exists(" + d.path() + ")"
 	case "absent":
 		return "attribute_not_exists(" + d.path() + ")"
 	case "type":
-		return "attribute_type(" + d.path() + ", " + e.value(s(pick(d, "named type", "S", "N", "B", "SS", "L", "M", "NULL", "BOOL", "?"))) + ")"
+		return "attribute_type(" + d.path() + ", " + e.value(s(pick(d, "named type", "S", "N", "B", "SS", "L", "M", "NULL", "BOOL"))) + ")"
 	case "begins":
 		return "begins_with(" + d.path() + ", " + e.value(s(pick(d, "prefix", "x", "é", ""))) + ")"
 	case "contains":
 		return "contains(" + d.path() + ", " + e.value(d.value(1)) + ")"
 	case "between":
-		return d.operand(e) + " BETWEEN " + d.operand(e) + " AND " + d.operand(e)
+		bounds := pick(d, "bounds", [2]types.AttributeValue{n("-3"), n("7")}, [2]types.AttributeValue{s(""), s("x")}, [2]types.AttributeValue{n("1"), n("1")})
+		return pick(d, "between", d.path(), "size("+d.path()+")") + " BETWEEN " + e.value(bounds[0]) + " AND " + e.value(bounds[1])
 	case "in":
-		return d.operand(e) + " IN (" + d.operand(e) + ", " + d.operand(e) + ")"
+		first := d.operand(e)
+		return first + " IN (" + d.other(e, first, d.operand) + ", " + d.other(e, first, d.operand) + ")"
+	case "order":
+		first := d.ordered(e)
+		return first + " " + pick(d, "comparator", "<", "<=", ">", ">=") + " " + d.other(e, first, d.ordered)
 	default:
-		return d.operand(e) + " " + pick(d, "comparator", "=", "<>", "<", "<=", ">", ">=") + " " + d.operand(e)
+		first := d.operand(e)
+		return first + " " + pick(d, "comparator", "=", "<>") + " " + d.other(e, first, d.operand)
 	}
 }

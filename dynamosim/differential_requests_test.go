@@ -60,7 +60,7 @@ func (d drawer) remove(key attrs) func(backend) (any, error) {
 func (d drawer) update() func(backend) (any, error) {
 	var e expressions
 	key := d.key()
-	update, condition := d.updateExpression(&e, key), d.maybe("unconditional", func() string { return d.condition(&e, 1) })
+	update, condition := d.updateExpression(&e, key, append(drawnTargets, "pk")), d.maybe("unconditional", func() string { return d.condition(&e, 1) })
 	returns := pick(d, "returns", types.ReturnValueNone, types.ReturnValueAllOld, types.ReturnValueAllNew, types.ReturnValueUpdatedOld, types.ReturnValueUpdatedNew)
 	capacity, onFailure := d.capacity(), d.oldOnFailure()
 	return func(b backend) (any, error) {
@@ -71,19 +71,21 @@ func (d drawer) update() func(backend) (any, error) {
 	}
 }
 
+var drawnTargets = []string{"x", "y", "z", "proj", "gk", "gs", "ls", "x.k", "z[0]"}
+
 // updateExpression has each clause at most once, and one to four actions.
-func (d drawer) updateExpression(e *expressions, key attrs) string {
+func (d drawer) updateExpression(e *expressions, key attrs, targets []string) string {
 	clauses := map[string][]string{}
-	for _, path := range rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"x", "y", "z", "proj", "gk", "gs", "ls", "x.k", "z[0]", "pk"}), 1, 4, rapid.ID[string]).Draw(d.T, "targets") {
+	for _, path := range rapid.SliceOfNDistinct(rapid.SampledFrom(targets), 1, 4, rapid.ID[string]).Draw(d.T, "targets") {
 		switch pick(d, "clause", "SET", "SET", "SET", "REMOVE", "ADD", "DELETE") {
 		case "SET":
 			clauses["SET"] = append(clauses["SET"], path+" = "+d.setValue(e, key, path))
 		case "REMOVE":
 			clauses["REMOVE"] = append(clauses["REMOVE"], path)
 		case "ADD":
-			clauses["ADD"] = append(clauses["ADD"], path+" "+e.value(pick[types.AttributeValue](d, "added", n("1"), n("-2.5"), s("a"), &types.AttributeValueMemberSS{Value: []string{"a", "z"}})))
+			clauses["ADD"] = append(clauses["ADD"], path+" "+e.value(pick[types.AttributeValue](d, "added", n("1"), n("-2.5"), &types.AttributeValueMemberSS{Value: []string{"a", "z"}})))
 		default:
-			clauses["DELETE"] = append(clauses["DELETE"], path+" "+e.value(pick[types.AttributeValue](d, "deleted", n("1"), &types.AttributeValueMemberSS{Value: []string{"a", "b"}}, &types.AttributeValueMemberNS{Value: []string{"1"}})))
+			clauses["DELETE"] = append(clauses["DELETE"], path+" "+e.value(pick[types.AttributeValue](d, "deleted", &types.AttributeValueMemberSS{Value: []string{"a", "b"}}, &types.AttributeValueMemberNS{Value: []string{"1"}})))
 		}
 	}
 	var text []string
@@ -245,7 +247,7 @@ func (d drawer) action(key attrs) func(table *string) types.TransactWriteItem {
 	case "put":
 		item = d.item(key)
 	case "update":
-		update = d.updateExpression(&e, key)
+		update = d.updateExpression(&e, key, drawnTargets)
 	}
 	condition := d.maybe("unconditional", func() string { return d.condition(&e, 1) })
 	return func(table *string) types.TransactWriteItem {

@@ -13,6 +13,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"pgregory.net/rapid"
 
+	"github.com/dynafin/dynafin/internal/stores"
+
 	"github.com/dynafin/dynafin/dynamosim"
 )
 
@@ -90,7 +92,7 @@ func (b backend) checkSegments(t *rapid.T, in dynamodb.ScanInput, partition, sor
 		last := attrs{}
 		for _, item := range b.scan(t, in) {
 			p := text(item[partition])
-			if at, seen := home[p]; seen && at != segment {
+			if at, seen := home[p]; seen && at != segment && !stores.Differs(stores.SegmentsSplitPartitions) {
 				t.Fatalf("partition %s in segments %d and %d", p, at, segment)
 			}
 			home[p] = segment
@@ -147,6 +149,9 @@ func TestAScanIsChargedForWhatItEvaluates(t *testing.T) {
 	} {
 		in := &dynamodb.ScanInput{TableName: b.table, ReturnConsumedCapacity: types.ReturnConsumedCapacityIndexes}
 		c.change(in)
+		if stores.Differs(stores.ScanOfLocalIndex) {
+			c.want = strings.Replace(c.want, "t0 l", "t", 1)
+		}
 		out, err := b.Scan(ctx, in)
 		if must(t, out, err); bill(out.ConsumedCapacity) != c.want || out.Count != c.count {
 			t.Errorf("%s: %d items for %s, want %d for %s", c.name, out.Count, bill(out.ConsumedCapacity), c.count, c.want)

@@ -85,6 +85,10 @@ func (s *Store) Faulty(choose func(dynamosim.Call) dynamosim.Fate) *dynamodb.Cli
 	return Faulty(s.Client(), choose)
 }
 
+// At returns a client of an endpoint. Region and credentials come from AWS_* variables; an emulator wants some, whatever
+// they are.
+func At(endpoint string) *dynamodb.Client { return dynamodb.New(remote(endpoint)) }
+
 // Faulty returns a client like the given one, whose requests meet the fates that choose decides.
 func Faulty(client *dynamodb.Client, choose func(dynamosim.Call) dynamosim.Fate) *dynamodb.Client {
 	o := client.Options()
@@ -134,7 +138,7 @@ func remote(endpoint string) dynamodb.Options {
 		HTTPClient:   connections,
 		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
 			return aws.Credentials{
-				AccessKeyID:     environment("AWS_ACCESS_KEY_ID", "test"), // an emulator wants one, whatever it is
+				AccessKeyID:     environment("AWS_ACCESS_KEY_ID", "test"),
 				SecretAccessKey: environment("AWS_SECRET_ACCESS_KEY", "test"),
 				SessionToken:    os.Getenv("AWS_SESSION_TOKEN"),
 			}, nil
