@@ -77,20 +77,25 @@ func (a Amount) Allocate(to Residual, weights ...int64) (Allocation, error) {
 	rest := a.units.abs()
 	each, over := rest.quoRem64(total)
 	parts := make([]Amount, len(weights))
+	var few [16]loss[uint64] // most allocations then need no memory besides their parts
+	losses := few[:0]
+	if len(weights) > len(few) {
+		losses = make([]loss[uint64], 0, len(weights))
+	}
 	for i, w := range weights {
 		share, _ := each.times(uint64(w)) // at most the whole
-		extra, _ := mulDiv(over, uint64(w), total)
+		extra, remainder := mulDiv(over, uint64(w), total)
 		share = share.plus(uint128{lo: extra})
 		rest = rest.minus(share)
 		parts[i] = Amount{units: share.signed(negative), currency: a.currency}
+		losses = append(losses, loss[uint64]{part: i, remainder: remainder})
 	}
 	residual := Amount{units: rest.signed(negative), currency: a.currency}
-	return to.settle(parts, residual, taker, func() []int {
-		return byRemainder(len(weights), func(i int) uint64 {
-			_, remainder := mulDiv(over, uint64(weights[i]), total)
-			return remainder
-		}, cmp.Compare[uint64])
-	}), nil
+	if to.rule == largestRemainder {
+		spread(parts, residual, losses, cmp.Compare[uint64])
+		residual.units = int128{}
+	}
+	return Allocation{Parts: parts, Rest: to.settle(parts, residual, taker)}, nil
 }
 
 // Split divides an amount into n parts that differ by one minor unit at most; the first ones have it.
@@ -149,44 +154,32 @@ func (to Residual) taker(parts int, hasWeight func(i int) bool) (int, error) {
 	return fail(-1, "nobody is named to take the residual")
 }
 
-// settle gives the residual, which has the sign of the whole and fewer minor units than there are weights, to whom it
-// belongs. The order of the parts by remainder costs something and is not always needed.
-func (to Residual) settle(parts []Amount, residual Amount, taker int, order func() []int) Allocation {
-	give := func(i int, units int128) { parts[i].units, _ = parts[i].units.add(units) } // never beyond the whole
-	allocation := Allocation{Parts: parts, Rest: Difference{Amount: Zero(residual.currency)}}
-	switch {
-	case to.rule == toAccount:
-		allocation.Rest = Difference{Account: to.account, Amount: residual}
-	case taker >= 0:
-		give(taker, residual.units)
-	case !residual.IsZero():
-		unit := fromInt64(int64(residual.Sign()))
-		for _, i := range order()[:residual.units.abs().lo] {
-			give(i, unit)
-		}
-	}
-	return allocation
+// loss is what a part lost when it was cut to whole minor units, as the numerator of a fraction.
+type loss[R any] struct {
+	part      int
+	remainder R
 }
 
-// byRemainder orders the parts by falling remainder, and equal ones by their place. There are more remainders above zero
-// than there are units to give, so that a weight of zero, which has none, comes too late.
-func byRemainder[R any](n int, remainder func(i int) R, compare func(x, y R) int) []int {
-	type loss struct {
-		part      int
-		remainder R
+// spread gives the residual, unit by unit, to the parts that lost most. More parts lost something than there are units,
+// so that a weight of zero, which lost nothing, gets none.
+func spread[R any](parts []Amount, residual Amount, losses []loss[R], compare func(x, y R) int) {
+	if residual.IsZero() {
+		return
 	}
-	losses := make([]loss, n)
-	for i := range losses {
-		losses[i] = loss{part: i, remainder: remainder(i)}
+	slices.SortStableFunc(losses, func(x, y loss[R]) int { return compare(y.remainder, x.remainder) })
+	unit := fromInt64(int64(residual.Sign()))
+	for _, l := range losses[:residual.units.abs().lo] {
+		parts[l.part].units, _ = parts[l.part].units.add(unit) // never beyond the whole
 	}
-	slices.SortFunc(losses, func(x, y loss) int {
-		return cmp.Or(compare(y.remainder, x.remainder), cmp.Compare(x.part, y.part))
-	})
-	order := make([]int, n)
-	for i, loss := range losses {
-		order[i] = loss.part
+}
+
+// settle gives the residual to the one part that takes it, or returns it for the account.
+func (to Residual) settle(parts []Amount, residual Amount, taker int) Difference {
+	if taker < 0 {
+		return Difference{Account: to.account, Amount: residual}
 	}
-	return order
+	parts[taker].units, _ = parts[taker].units.add(residual.units) // never beyond the whole
+	return Difference{Amount: Zero(residual.currency)}
 }
 
 // mulDiv returns x*y/d and its remainder, for x below d and y not above it.

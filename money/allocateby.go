@@ -46,18 +46,21 @@ func (a Amount) allocateLarge(to Residual, weights []*big.Int) (Allocation, erro
 		total.Add(total, w)
 	}
 	whole, rest := a.units.big(), a.units
-	parts, remainders := make([]Amount, len(weights)), make([]*big.Int, len(weights))
+	parts, losses := make([]Amount, len(weights)), make([]loss[*big.Int], len(weights))
 	for i, w := range weights {
 		share, remainder := new(big.Int).Mul(whole, w), new(big.Int)
 		share.QuoRem(share, total, remainder)
 		units, _ := fromBig(share) // at most the whole
 		rest, _ = rest.add(units.neg())
 		parts[i] = Amount{units: units, currency: a.currency}
-		remainders[i] = remainder.Abs(remainder)
+		losses[i] = loss[*big.Int]{part: i, remainder: remainder.Abs(remainder)}
 	}
-	return to.settle(parts, Amount{units: rest, currency: a.currency}, taker, func() []int {
-		return byRemainder(len(weights), func(i int) *big.Int { return remainders[i] }, (*big.Int).Cmp)
-	}), nil
+	residual := Amount{units: rest, currency: a.currency}
+	if to.rule == largestRemainder {
+		spread(parts, residual, losses, (*big.Int).Cmp)
+		residual.units = int128{}
+	}
+	return Allocation{Parts: parts, Rest: to.settle(parts, residual, taker)}, nil
 }
 
 func integers(weights []int64) []*big.Int {
