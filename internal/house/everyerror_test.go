@@ -14,6 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/dynafin/dynafin/dynamosim"
+	"github.com/dynafin/dynafin/fanout"
 	"github.com/dynafin/dynafin/idempotency"
 	"github.com/dynafin/dynafin/internal/fault"
 	"github.com/dynafin/dynafin/money"
@@ -82,6 +83,16 @@ func sentinelErrors() []errorCase {
 	}
 }
 
+func fanoutErrors() []errorCase {
+	return []errorCase{
+		{&fanout.InvalidError{Query: "AP06.trades", Field: "Branches", Reason: "is empty"}, fanout.ErrInvalid, []string{"AP06.trades", "Branches", "is empty"}},
+		{&fanout.CursorError{Query: "AP06.trades", Tenant: "acme", Reason: fanout.OtherTenant}, fanout.ErrCursor, []string{"AP06.trades", "acme", "another tenant"}},
+		{&fanout.ReadError{Query: "AP06.trades", Tenant: "acme", Branch: "shard 3", Err: below}, fanout.ErrRead, []string{"AP06.trades", "acme", "shard 3", "from below"}},
+		{&fanout.ItemError{Query: "AP06.trades", Tenant: "acme", Branch: "shard 3", Reason: "has no order", Err: errors.New(payload)}, fanout.ErrItem,
+			[]string{"AP06.trades", "acme", "shard 3", "has no order"}},
+	}
+}
+
 func otherErrors() []errorCase {
 	usd, _ := money.ISO("USD")
 	eur, _ := money.ISO("EUR")
@@ -112,7 +123,7 @@ func otherErrors() []errorCase {
 
 func everyError() []errorCase {
 	var all []errorCase
-	for _, cases := range [][]errorCase{txnErrors(), idempotencyErrors(), sentinelErrors(), otherErrors()} {
+	for _, cases := range [][]errorCase{txnErrors(), idempotencyErrors(), sentinelErrors(), fanoutErrors(), otherErrors()} {
 		all = append(all, cases...)
 	}
 	return all

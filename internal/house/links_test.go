@@ -34,6 +34,7 @@ var links = map[string][]string{
 	"shardmap":       errorsOnly,
 	"capacity":       values,
 	"money":          slices.Concat(values, decimal),
+	"fanout":         client,
 	"txn":            primitive,
 	"idempotency":    primitive,
 	"sentinel":       primitive,
