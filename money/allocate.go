@@ -9,9 +9,9 @@ import (
 // MaxSplit is the largest number of parts that [Amount.Split] makes: the number may be input, and the parts take memory.
 const MaxSplit = 1 << 20
 
-// Residual says who gets the minor units that are left when every part has been cut to whole ones: fewer than there are
-// parts. A part of weight zero never gets any. The zero Residual is none and is refused.
-type Residual struct {
+// ResidualPolicy says who gets the minor units that are left when every part has been cut to whole ones: fewer than there are
+// parts. A part of weight zero never gets any. The zero ResidualPolicy is none and is refused.
+type ResidualPolicy struct {
 	rule    residualRule
 	part    int
 	account string
@@ -29,19 +29,19 @@ const (
 
 // LargestRemainder gives one minor unit each to the parts that lost the largest fractions, of equal ones to the first,
 // so that no part is a whole minor unit away from its exact share.
-func LargestRemainder() Residual { return Residual{rule: largestRemainder} }
+func LargestRemainder() ResidualPolicy { return ResidualPolicy{rule: largestRemainder} }
 
 // ToFirst gives all of the residual to the first part that has a weight.
-func ToFirst() Residual { return Residual{rule: toFirst} }
+func ToFirst() ResidualPolicy { return ResidualPolicy{rule: toFirst} }
 
 // ToLast gives all of the residual to the last part that has a weight.
-func ToLast() Residual { return Residual{rule: toLast} }
+func ToLast() ResidualPolicy { return ResidualPolicy{rule: toLast} }
 
 // ToPart gives all of the residual to one part, counted from 0. The part must have a weight.
-func ToPart(i int) Residual { return Residual{rule: toPart, part: i} }
+func ToPart(i int) ResidualPolicy { return ResidualPolicy{rule: toPart, part: i} }
 
 // ToAccount gives the residual to no part: it becomes the [Difference] of the allocation, to be posted to this account.
-func ToAccount(name string) Residual { return Residual{rule: toAccount, account: name} }
+func ToAccount(name string) ResidualPolicy { return ResidualPolicy{rule: toAccount, account: name} }
 
 // Allocation is an amount divided without loss: Parts and Rest add up to it exactly.
 type Allocation struct {
@@ -55,7 +55,7 @@ type Allocation struct {
 // result depends on nothing but the arguments, and the parts of -a are the negated parts of a.
 //
 // The error is an [*AllocationError]: no weights, a negative one, none but zeros, or a residual without a taker.
-func (a Amount) Allocate(to Residual, weights ...int64) (Allocation, error) {
+func (a Amount) Allocate(to ResidualPolicy, weights ...int64) (Allocation, error) {
 	var total, carries uint64
 	for i, w := range weights {
 		if w < 0 {
@@ -118,7 +118,7 @@ func (a Amount) Split(n int) ([]Amount, error) {
 
 // taker returns the one part that takes the residual, or -1 if the rule names none, and refuses an allocation that has
 // no answer.
-func (to Residual) taker(parts int, hasWeight func(i int) bool) (int, error) {
+func (to ResidualPolicy) taker(parts int, hasWeight func(i int) bool) (int, error) {
 	first, last := -1, -1
 	for i := range parts {
 		if hasWeight(i) {
@@ -174,7 +174,7 @@ func spread[R any](parts []Amount, residual Amount, losses []loss[R], compare fu
 }
 
 // settle gives the residual to the one part that takes it, or returns it for the account.
-func (to Residual) settle(parts []Amount, residual Amount, taker int) Difference {
+func (to ResidualPolicy) settle(parts []Amount, residual Amount, taker int) Difference {
 	if taker < 0 {
 		return Difference{Account: to.account, Amount: residual}
 	}

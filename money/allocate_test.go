@@ -18,7 +18,7 @@ func TestAllocateToTheLastUnit(t *testing.T) {
 	largest, takers := strings.Repeat("9", 38)+" JPY", []int64{1, 1, 1}
 	tests := []struct {
 		name, whole string
-		to          money.Residual
+		to          money.ResidualPolicy
 		weights     []int64
 		want        string // parts, and after a bar what goes to the account
 	}{
@@ -70,14 +70,14 @@ func TestImpossibleAllocationsAreRefused(t *testing.T) {
 	a := parse(t, "100.00 USD")
 	tests := []struct {
 		name    string
-		to      money.Residual
+		to      money.ResidualPolicy
 		weights []int64
 		part    int
 	}{
 		{"no weights", money.ToFirst(), nil, -1},
 		{"all zero", money.LargestRemainder(), []int64{0, 0, 0}, -1},
 		{"negative", money.LargestRemainder(), []int64{1, -1, 1}, 1},
-		{"no residual rule", money.Residual{}, []int64{1, 1}, -1},
+		{"no residual rule", money.ResidualPolicy{}, []int64{1, 1}, -1},
 		{"a part that is not there", money.ToPart(2), []int64{1, 1}, 2},
 		{"a part before the first", money.ToPart(-1), []int64{1, 1}, -1},
 		{"a part without weight", money.ToPart(1), []int64{1, 0}, 1},
@@ -114,8 +114,8 @@ func rationalsOf(weights ...int64) []money.Rational {
 	return numbers
 }
 
-func residuals(t *rapid.T, weights []int64) money.Residual {
-	rules := []money.Residual{money.LargestRemainder(), money.ToFirst(), money.ToLast(), money.ToAccount("rounding")}
+func residuals(t *rapid.T, weights []int64) money.ResidualPolicy {
+	rules := []money.ResidualPolicy{money.LargestRemainder(), money.ToFirst(), money.ToLast(), money.ToAccount("rounding")}
 	for i, w := range weights {
 		if w > 0 {
 			rules = append(rules, money.ToPart(i))
@@ -175,7 +175,7 @@ func sumOf(weights []int64) *big.Int {
 }
 
 // holdsM4 checks an allocation against exact shares.
-func holdsM4(t interface{ Fatalf(string, ...any) }, a money.Amount, to money.Residual, weights []int64, got money.Allocation) {
+func holdsM4(t interface{ Fatalf(string, ...any) }, a money.Amount, to money.ResidualPolicy, weights []int64, got money.Allocation) {
 	total := sumOf(weights)
 	sum := got.Rest.Amount
 	floors := new(big.Int)

@@ -7,7 +7,7 @@ import "math/big"
 //
 // Errors are [*AllocationError], and [*RangeError] if the least common denominator of the weights exceeds
 // [MaxRationalBits].
-func (a Amount) AllocateBy(to Residual, weights ...Rational) (Allocation, error) {
+func (a Amount) AllocateBy(to ResidualPolicy, weights ...Rational) (Allocation, error) {
 	common := big.NewInt(1)
 	for i, w := range weights {
 		if w.Sign() < 0 {
@@ -36,7 +36,7 @@ func (a Amount) AllocateBy(to Residual, weights ...Rational) (Allocation, error)
 }
 
 // allocateLarge is Allocate for weights whose sum exceeds 64 bits.
-func (a Amount) allocateLarge(to Residual, weights []*big.Int) (Allocation, error) {
+func (a Amount) allocateLarge(to ResidualPolicy, weights []*big.Int) (Allocation, error) {
 	taker, err := to.taker(len(weights), func(i int) bool { return weights[i].Sign() > 0 })
 	if err != nil {
 		return Allocation{}, err

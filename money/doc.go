@@ -51,7 +51,7 @@
 // # Dividing
 //
 // [Amount.Allocate] and [Amount.AllocateBy] divide in proportion to weights, [Amount.Split] into equal parts. The parts
-// add up to the whole. What is left when all parts are cut to whole minor units goes where a [Residual] says: to the parts
+// add up to the whole. What is left when all parts are cut to whole minor units goes where a [ResidualPolicy] says: to the parts
 // that lost most, to the first, to the last, to a given one, or to an account outside.
 //
 // # Converting

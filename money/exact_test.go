@@ -54,7 +54,7 @@ var exported = map[string]reflect.Type{
 	"RateError":            reflect.TypeFor[money.RateError](),
 	"Rational":             reflect.TypeFor[money.Rational](),
 	"Registry":             reflect.TypeFor[money.Registry](),
-	"Residual":             reflect.TypeFor[money.Residual](),
+	"ResidualPolicy":       reflect.TypeFor[money.ResidualPolicy](),
 	"Rounded":              reflect.TypeFor[money.Rounded](),
 	"RoundedLines":         reflect.TypeFor[money.RoundedLines](),
 	"Rounding":             reflect.TypeFor[money.Rounding](),

@@ -122,7 +122,7 @@ func FuzzAllocate(f *testing.F) {
 		f.Add(units, int64(math.MaxInt64), int64(math.MaxInt64), int64(math.MaxInt64), uint8(2))
 		f.Add(units, int64(-1), int64(0), int64(0), uint8(3))
 	}
-	rules := []money.Residual{money.LargestRemainder(), money.ToFirst(), money.ToLast(), money.ToAccount("rounding"), money.ToPart(1), {}}
+	rules := []money.ResidualPolicy{money.LargestRemainder(), money.ToFirst(), money.ToLast(), money.ToAccount("rounding"), money.ToPart(1), {}}
 	f.Fuzz(func(t *testing.T, units string, x, y, z int64, rule uint8) {
 		a, err := money.ParseMinor(units, define(t, "FUZZ", 2, money.KindSecurity))
 		if err != nil {
