@@ -194,8 +194,8 @@ type InProgressError struct {
 
 // Error implements error.
 func (e *InProgressError) Error() string {
-	return fault.IdempotencyInProgress.Text("idempotency: %s is in progress, attempt %d until %s",
-		business(e.Tenant, e.Key), e.Attempt, e.LeaseUntil.Format(time.RFC3339))
+	return fault.IdempotencyInProgress.Text("idempotency: %s is in progress: attempt %d by %q has it until %s, %s from now",
+		business(e.Tenant, e.Key), e.Attempt, e.Owner, e.LeaseUntil.Format(time.RFC3339), e.RetryAfter)
 }
 
 // Unwrap returns [ErrInProgress].
