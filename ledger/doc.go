@@ -39,15 +39,15 @@
 // status, scale, period, room in the bucket, funds. Each is a clause of the write's condition. When a clause fails, DynamoDB
 // returns the record with the refusal, and [Ledger.Post]'s part says which rule it was:
 //
-//	                    Post: lines, sums, scales are checked
-//	                                    │
-//	                        one TransactWriteItems
-//	      ┌─────────────────┬───────────┴───────────┬───────────────────┐
-//	 header, if absent   posting 1, 2, ...    authority of a      authority of b
-//	      │ is there                               │ a condition fails
-//	      ▼                                        ▼
-//	 DuplicateError   NotFoundError, ClosedError, FrozenError, ScaleError, PeriodClosedError, LimitError,
-//	 RefusedError     VersionError, InsufficientError, CapError, RolledError
+//	                   Post: lines, sums, scales are checked
+//	                                   │
+//	                       one TransactWriteItems
+//	     ┌─────────────────┬───────────┴───────────┬───────────────────┐
+//	header, if absent   posting 1, 2, ...    authority of a      authority of b
+//	     │ is there                               │ a condition fails
+//	     ▼                                        ▼
+//	DuplicateError   NotFoundError, ClosedError, FrozenError, ScaleError, PeriodClosedError, LimitError,
+//	RefusedError     VersionError, InsufficientError, CapError, RolledError
 //
 // The clauses add up: two postings of one transaction on one account and asset become one write of its authority. The
 // default mode is commutative: any number of writers post at once, each on condition that enough is available. With
@@ -55,17 +55,17 @@
 //
 // # States of a reservation
 //
-//	                      ┌───────────┐
-//	 no record ─────────► │   OPEN    │ ───┐ (2) capture of a part
-//	             (1)      └───────────┘ ◄──┘
-//	           reserve      │   │   │
-//	  (3) capture of the    │   │   │ (5) expire: its time has come,
-//	  rest, or a last one   │   │   │     by the record and the caller's clock
-//	            ┌───────────┘   │   └────────────┐
-//	            ▼          (4)  │ release        ▼
-//	     ┌──────────┐      ┌────▼─────┐     ┌─────────┐
-//	     │ CAPTURED │      │ RELEASED │     │ EXPIRED │
-//	     └──────────┘      └──────────┘     └─────────┘
+//	                     ┌───────────┐
+//	no record ─────────► │   OPEN    │ ───┐ (2) capture of a part
+//	            (1)      └───────────┘ ◄──┘
+//	          reserve      │   │   │
+//	 (3) capture of the    │   │   │ (5) expire: its time has come,
+//	 rest, or a last one   │   │   │     by the record and the caller's clock
+//	           ┌───────────┘   │   └────────────┐
+//	           ▼          (4)  │ release        ▼
+//	    ┌──────────┐      ┌────▼─────┐     ┌─────────┐
+//	    │ CAPTURED │      │ RELEASED │     │ EXPIRED │
+//	    └──────────┘      └──────────┘     └─────────┘
 //
 // Each is a write on condition of the state and the version that were read, together with the authority's. From its expiry on,
 // an open reservation counts as EXPIRED to every reader and to every capture; its funds come back when [Ledger.Expire]
@@ -73,7 +73,7 @@
 //
 // # Records
 //
-// One table holds them all; [Ledger.Tables] describes it. A capital word in a key is literal.
+// One table holds them all, with the two indexes of [Ledger.Indexes]. A capital word in a key is literal.
 //
 //	account      TEN#t#ACCT#a                              ACCOUNT                    side, status, assets, stripes, lanes
 //	authority    TEN#t#ACCT#a                              AUTH#CASH#usd AUTH#SEC#s   one for each asset (and stripe)

@@ -1,0 +1,154 @@
+package ledger
+
+import (
+	"strconv"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/dynafin/dynafin/internal/keys"
+	"github.com/dynafin/dynafin/money"
+	"github.com/dynafin/dynafin/txn"
+)
+
+// Capture says what is captured of a reservation.
+type Capture struct {
+	// Transaction posts what was reserved: on the reservation's account, asset and stripe it has the sign of the
+	// reservation and takes at most what is left. It may have other postings.
+	Transaction Transaction
+	// Final ends the reservation and gives back what the transaction does not take. A capture of all that is left ends it
+	// anyway.
+	Final bool
+}
+
+// Capture returns the part that posts what was reserved, or a part of it, as the reservation was read. What is
+// captured needs no funds: they are reserved. The Commit fails with the errors of [Ledger.Post], with an [EndedError] if the
+// reservation has ended or its time has come, and with a [VersionError] if it changed since it was read. A transaction
+// that takes more than is left is an [ExceedsError] before anything is sent.
+//
+// Cost: that of [Ledger.Post], 2 write units for the reservation, and 1 for each of its index entries.
+func (l *Ledger) Capture(r Reservation, c Capture) txn.Part {
+	p, err := l.capture(r, c)
+	return l.part("AP12.capture", p, err)
+}
+
+func (l *Ledger) capture(r Reservation, c Capture) (*plan, error) {
+	if l.err != nil {
+		return nil, l.err
+	}
+	tx := &c.Transaction
+	if tx.Tenant != r.Tenant {
+		return nil, tx.invalid("Tenant", "is not that of the reservation")
+	}
+	sum, found, err := tx.signedSum(r.ref())
+	switch {
+	case err != nil:
+		return nil, &LimitError{What: "transaction", ID: tx.ID, Limit: "digits of an amount", Max: MaxDigits}
+	case !found || sum.Sign() != r.Left.Sign():
+		return nil, tx.invalid("Postings", "do not take what was reserved")
+	case len(r.CapturedBy) >= MaxLinks:
+		return nil, &LimitError{What: "reservation", ID: r.ID, Limit: "captures", Max: MaxLinks}
+	}
+	rest, err := r.Left.Sub(sum)
+	if err != nil || rest.Sign() == -r.Left.Sign() {
+		return nil, &ExceedsError{What: "reservation", Tenant: r.Tenant, ID: r.ID, Asked: sum, Left: r.Left}
+	}
+	p, err := l.plan(tx, origin{captures: r.ID})
+	if err != nil {
+		return nil, err
+	}
+	of := p.change(r.ref())
+	end := StateOpen
+	of.reserved = sum.Neg()
+	if c.Final || rest.IsZero() {
+		end, of.reserved, of.opened = StateCaptured, r.Left.Neg(), -1
+	}
+	write, err := l.reservationChange(r, end, rest, tx.ID)
+	p.extra = []txn.Write{write}
+	return p, err
+}
+
+// Release returns the part that gives back what is left of a reservation, as it was read, and ends it. The Commit fails with
+// an [EndedError] if it has ended or its time has come, and with a [VersionError] if it changed since it was read.
+//
+// Cost: 4 write units, and 1 for each of its index entries.
+func (l *Ledger) Release(r Reservation) txn.Part { return l.giveBack("AP12.release", r, StateReleased) }
+
+// Expire returns the part that gives back what is left of a reservation whose time has come by the record and by this
+// ledger's clock. It takes a reservation as it was read, or as [Ledger.Due] listed it. The Commit fails with an [EndedError] if it
+// has ended or its time has not come, and with a [VersionError] if it changed since.
+//
+// Cost: 4 write units, and 1 for each of its index entries.
+func (l *Ledger) Expire(r Reservation) txn.Part { return l.giveBack("AP12.expire", r, StateExpired) }
+
+func (l *Ledger) giveBack(label string, r Reservation, end ReservationState) txn.Part {
+	if l.err != nil {
+		return txn.BadPart(label, l.err)
+	}
+	record, err := l.reservationChange(r, end, r.Left, "")
+	if err != nil {
+		return txn.BadPart(label, err)
+	}
+	authority, err := l.write(&change{ref: r.ref(), currency: r.Left.Currency(), reserved: r.Left.Neg(), opened: -1, anytime: true})
+	if err != nil {
+		return txn.BadPart(label, err)
+	}
+	return txn.NewPart(label, record, authority)
+}
+
+// reservationChange moves a reservation, as it was read, to another state, with what then is left of it.
+func (l *Ledger) reservationChange(r Reservation, to ReservationState, left money.Amount, capturedBy string) (txn.Write, error) {
+	key, err := keys.Reservation(r.Tenant, r.ID)
+	switch {
+	case err != nil:
+		return txn.Write{}, invalidKey("reservation", r.ID, err)
+	case r.Version < 1 || r.Left.IsZero():
+		return txn.Write{}, r.invalid("Version", "is not one that was read while it was open")
+	}
+	now, err := l.timestamp()
+	if err != nil {
+		return txn.Write{}, err
+	}
+	set, remove := "SET #state = :to, #left = :left, version = version + :one", ""
+	condition := "v = :v AND #state = :open AND version = :read"
+	values := map[string]types.AttributeValue{
+		":v": formatValue, ":one": oneValue, ":open": text(string(StateOpen)), ":to": text(string(to)), ":read": integer(r.Version),
+		":left": amount(left), ":now": text(now),
+	}
+	if to == StateExpired {
+		condition += " AND expires <= :now"
+	} else {
+		condition += " AND (attribute_not_exists(expires) OR expires > :now)"
+	}
+	if to != StateOpen {
+		set += ", endedAt = :now"
+		remove = " REMOVE duePk, dueSk, heldPk, heldSk"
+	}
+	if capturedBy != "" {
+		remove += " ADD capturedBy :by"
+		values[":by"] = &types.AttributeValueMemberSS{Value: []string{capturedBy}}
+	}
+	return txn.Write{
+		Action: txn.ActionUpdate, Table: l.config.Table, Key: l.config.Table.Key(key.PK, key.SK),
+		Update: set + remove, Condition: condition,
+		Names:  map[string]string{"#state": attrState, "#left": attrLeft},
+		Values: values, Fence: true,
+		Explain: func(old txn.Item) error { return l.explainReservation(r, old) },
+	}, nil
+}
+
+// explainReservation says why a change of a reservation was refused.
+func (l *Ledger) explainReservation(r Reservation, old txn.Item) error {
+	if old == nil {
+		return &NotFoundError{What: "reservation", Tenant: r.Tenant, ID: r.ID}
+	}
+	stored, err := decodeReservation(r.Tenant, r.ID, old)
+	switch {
+	case err != nil:
+		return err
+	case stored.State != StateOpen:
+		return &EndedError{Tenant: r.Tenant, Reservation: r.ID, State: stored.State}
+	case stored.Version != r.Version:
+		return &VersionError{What: "reservation", ID: strconv.Quote(r.ID), Expected: r.Version, Stored: stored.Version}
+	}
+	return &EndedError{Tenant: r.Tenant, Reservation: r.ID, State: stored.StateAt(l.config.Now())}
+}

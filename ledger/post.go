@@ -1,0 +1,104 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+	"unicode/utf8"
+
+	"github.com/dynafin/dynafin/txn"
+)
+
+// Post returns the part that posts a transaction (AP10, AP12): its header, its postings, and every balance that it
+// touches, each once. It needs no read. The Commit fails, and changes nothing, with the first of these for each balance:
+//
+//	[DuplicateError]    the identifier is in use; Same: this transaction is posted, all is well. It settles the Commit.
+//	[RefusedError]      the identifier was refused for good. It settles the Commit.
+//	[NotFoundError]     the account, or the asset in it, is not open
+//	[StatusError]       the account is frozen or closed
+//	[ScaleError]        another number of decimal places
+//	[PeriodClosedError] the month of the effective time is closed
+//	[VersionError]      an expected version is not the stored one
+//	[InsufficientError] less is available than needed
+//	[LimitError]        digits of a balance, open months, lanes
+//	[CapError]          the month is full
+//	[RolledError]       another bucket is current by now: build the part again, as [Ledger.Commit] does
+//
+// What needs no stored record is checked here and reported by the Commit before anything is sent: [InvalidError],
+// [UnbalancedError], [LimitError], [ScaleError].
+//
+// Beside an idempotency part, put that one first: a repeat then gets its stored result.
+//
+// Cost: 2 write units for the header, for each posting, and for each account and asset; see the package documentation.
+func (l *Ledger) Post(tx Transaction) txn.Part {
+	p, err := l.plan(&tx, origin{})
+	return l.part("AP10.post", p, err)
+}
+
+// Refuse returns the part that refuses a transaction for good: the refusal takes the place of its header, so neither a
+// later attempt nor a copy that is still under way can post it. Whoever tries gets a [RefusedError] with the reason, which
+// people will read. If the transaction is posted, the Commit fails with a [DuplicateError]; if it was refused before, with a
+// RefusedError.
+//
+// Cost: 2 write units.
+func (l *Ledger) Refuse(tx Transaction, reason string) txn.Part {
+	const label = "AP10.refuse"
+	write, err := l.refuse(&tx, reason)
+	if err != nil {
+		return txn.BadPart(label, err)
+	}
+	return txn.NewPart(label, write)
+}
+
+func (l *Ledger) refuse(tx *Transaction, reason string) (txn.Write, error) {
+	switch {
+	case l.err != nil:
+		return txn.Write{}, l.err
+	case reason == "" || !utf8.ValidString(reason):
+		return txn.Write{}, tx.invalid("reason", "is empty or not valid UTF-8")
+	case len(reason) > maxReasonBytes:
+		return txn.Write{}, &LimitError{What: "transaction", ID: tx.ID, Limit: "bytes of a reason", Max: maxReasonBytes}
+	}
+	if err := tx.check(); err != nil {
+		return txn.Write{}, err
+	}
+	t, err := l.times(tx)
+	if err != nil {
+		return txn.Write{}, err
+	}
+	return l.headerWrite(tx, origin{}, headerRefused, reason, t, nil)
+}
+
+// maxRolls is how often Commit builds parts again: once to learn that a bucket is full, once more if somebody else
+// began the next one at that moment, and one to spare.
+const maxRolls = 4
+
+// Commit builds parts and commits them, and does both again while the only obstacle is a bucket that has changed
+// ([RolledError]). build is called for every attempt and makes the same parts each time, one of them by this Ledger.
+func (l *Ledger) Commit(ctx context.Context, committer *txn.Committer, build func() []txn.Part) (txn.Receipt, error) {
+	for attempt := 1; ; attempt++ {
+		receipt, err := committer.Commit(ctx, build()...)
+		if attempt == maxRolls || !onlyRolled(err) {
+			return receipt, err
+		}
+	}
+}
+
+// onlyRolled says whether buckets are the only reason of a cancellation.
+func onlyRolled(err error) bool {
+	var canceled *txn.CanceledError
+	if !errors.As(err, &canceled) || len(canceled.Reasons) == 0 {
+		return false
+	}
+	for _, reason := range canceled.Reasons {
+		if !errors.Is(reason.Err, ErrRolled) && !errors.Is(reason.Err, txn.ErrContention) {
+			return false
+		}
+	}
+	return true
+}
+
+// Repeated says whether an error only tells that this very thing was done before: the caller's work is done.
+func Repeated(err error) bool {
+	var duplicate *DuplicateError
+	return errors.As(err, &duplicate) && duplicate.Same
+}
