@@ -12,6 +12,9 @@ test: ## run all tests
 race: ## run all tests in random order with the race detector
 	go test -race -shuffle=on ./...
 
+endpoint: ## run the tests of the store at another engine (needs cargo)
+	.ci/endpoint
+
 lint: ## check formatting, go vet, staticcheck
 	.ci/lint
 

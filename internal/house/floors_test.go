@@ -43,6 +43,7 @@ var floors = map[string]int{
 
 	// Floor 4: what is put together from all of it.
 	"invariant":   4,
+	"storetest":   4,
 	"loadtest":    4,
 	"cmd/dynafin": 4,
 	"examples":    4,
