@@ -60,7 +60,7 @@
 // # Limits
 //
 // At most [MaxBranches] branches and [MaxLimit] items a page. A cursor grows with the branches, by about the size of their keys:
-// 13 shards of an outbox take about 2 KiB.
+// 13 shards of an outbox take about 2.4 KB.
 //
 // # What it does not do
 //
