@@ -39,6 +39,7 @@ var links = map[string][]string{
 	"idempotency":    primitive,
 	"sentinel":       primitive,
 	"outbox":         primitive,
+	"ledger":         primitive,
 	"dynamosim":      slices.Concat(client, []string{sdk + "/service/dynamodbstreams", "github.com/tidwall/btree"}),
 }
 
