@@ -27,7 +27,6 @@ var ambientAllowed = map[string]string{
 	"txn/committer.go":        "defaults of Config: the mark of a commit, its jitter, and the wait between attempts",
 	"idempotency/requests.go": "default of Config.Now",
 	"ledger/ledger.go":        "default of Config.Now",
-	"ledger/ledger.go":        "default of Config.Now",
 	"sentinel/names.go":       "default of Config.Now",
 	"dynamosim/options.go":    "default of Options.Now",
 	"internal/stores":         "names and tokens that no other run at an endpoint may meet, and real tables that take time",
