@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"strconv"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -170,39 +169,53 @@ func (l *Ledger) period(e *expression, v *values, c *change) {
 }
 
 func (l *Ledger) assignments(e *expression, v *values, c *change, moved money.Amount) {
-	add := " ADD version :one"
-	e.values[":one"] = oneValue
-	sum := func(attribute, placeholder string, value types.AttributeValue) {
-		add += ", " + attribute + " " + placeholder
-		e.values[placeholder] = value
-	}
+	m := ""
 	if c.postings > 0 {
-		m := c.month.digits()
-		switch {
-		case c.rolls:
-			e.values[":next"] = v.integer(int64(c.bucket))
-			e.clause("SET b", m, " = :next, r", m, " = slots - :slots")
-		default:
-			e.clause("SET r", m, " = if_not_exists(r", m, ", slots) - :slots")
-		}
-		sum("n"+m, ":n", v.integer(c.postings))
-		sum("x"+m, ":x", v.number(c.x.decimal()))
-		sum("y"+m, ":y", v.number(c.y.decimal()))
-		sum(attrMonths, ":months", &types.AttributeValueMemberSS{Value: []string{m}})
-		if !c.posted.IsZero() {
-			sum("s"+m, ":posted", v.number(c.posted.MinorUnits()))
-			sum(attrPosted, ":posted", e.values[":posted"])
-		}
+		m = c.month.digits()
+		e.room(v, c, m)
+	}
+	e.WriteString(" ADD version :one")
+	e.values[":one"] = oneValue
+	if c.postings > 0 {
+		e.sum(":n", v.integer(c.postings), "n", m)
+		e.sum(":x", v.number(c.x.decimal()), "x", m)
+		e.sum(":y", v.number(c.y.decimal()), "y", m)
+		e.sum(":months", &types.AttributeValueMemberSS{Value: []string{m}}, attrMonths)
+	}
+	if !c.posted.IsZero() {
+		addend := v.number(c.posted.MinorUnits())
+		e.sum(":posted", addend, "s", m)
+		e.sum(":posted", addend, attrPosted)
 	}
 	if !c.reserved.IsZero() {
 		e.names["#reserved"] = attrReserved
-		sum("#reserved", ":reserved", v.number(c.reserved.MinorUnits()))
+		e.sum(":reserved", v.number(c.reserved.MinorUnits()), "#reserved")
 	}
 	if !moved.IsZero() {
-		sum(attrAvailable, ":moved", v.number(moved.MinorUnits()))
+		e.sum(":moved", v.number(moved.MinorUnits()), attrAvailable)
 	}
 	if c.opened != 0 {
-		sum(attrOpenCount, ":opened", v.number(strconv.FormatInt(c.opened, 10)))
+		e.sum(":opened", v.integer(c.opened), attrOpenCount)
 	}
-	e.WriteString(add)
+}
+
+// room takes the postings' slots out of their bucket, or out of the next one.
+func (e *expression) room(v *values, c *change, m string) {
+	if c.rolls {
+		e.values[":next"] = v.integer(int64(c.bucket))
+		e.clause("SET b", m, " = :next, r", m, " = slots - :slots")
+		return
+	}
+	e.clause("SET r", m, " = if_not_exists(r", m, ", slots) - :slots")
+}
+
+// sum adds to an attribute, whose name comes in pieces.
+func (e *expression) sum(placeholder string, addend types.AttributeValue, attribute ...string) {
+	e.WriteString(", ")
+	for _, piece := range attribute {
+		e.WriteString(piece)
+	}
+	e.WriteString(" ")
+	e.WriteString(placeholder)
+	e.values[placeholder] = addend
 }

@@ -20,6 +20,7 @@ const (
 
 	// maxDigits keeps every number within an int64.
 	maxDigits = 18
+	zeros     = "000000000000000000"
 )
 
 // component is one encoded component of a key, or the reason why it cannot be encoded.
@@ -95,7 +96,7 @@ func number(n, width int) component {
 	if len(digits) > width {
 		return component{reason: OutOfRange}
 	}
-	return component{text: strings.Repeat("0", width-len(digits)) + digits}
+	return component{text: zeros[:width-len(digits)] + digits}
 }
 
 func parseNumber(s string, width int) (int, Reason) {

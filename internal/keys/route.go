@@ -75,7 +75,15 @@ func (r route) part(name string) ([]string, int) {
 
 func (r route) fill(part string, components []component) (string, []component, error) {
 	segments, limit := r.part(part)
+	size := 0
+	for _, segment := range segments {
+		size += len(segment)
+	}
+	for _, c := range components {
+		size += len(c.text)
+	}
 	var b strings.Builder
+	b.Grow(min(size+len(segments), limit+1)) // enough, and most often little more, in one allocation
 	for i, segment := range segments {
 		if i > 0 {
 			b.WriteString(separator)
