@@ -63,7 +63,7 @@ func (l *Ledger) write(c *change) (txn.Write, error) {
 	if err != nil {
 		return txn.Write{}, &LimitError{What: "account", ID: c.ref.account, Limit: "digits of an amount", Max: MaxDigits}
 	}
-	e := expression{names: make(map[string]string, 2), values: make(map[string]types.AttributeValue, 20)}
+	e := expression{names: make(map[string]string, 2), values: make(map[string]types.AttributeValue, 14)}
 	e.Grow(640)
 	v := newValues(4, 16)
 	l.conditions(&e, v, c, moved)
@@ -191,7 +191,11 @@ func (l *Ledger) assignments(e *expression, v *values, c *change, moved money.Am
 		e.names["#reserved"] = attrReserved
 		e.sum(":reserved", v.number(c.reserved.MinorUnits()), "#reserved")
 	}
-	if !moved.IsZero() {
+	switch {
+	case moved.IsZero():
+	case moved == c.posted:
+		e.sum(":posted", e.values[":posted"], attrAvailable)
+	default:
 		e.sum(":moved", v.number(moved.MinorUnits()), attrAvailable)
 	}
 	if c.opened != 0 {

@@ -2,6 +2,8 @@ package ledger_test
 
 import (
 	"context"
+	"errors"
+	"reflect"
 	"slices"
 	"testing"
 	"time"
@@ -10,7 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"github.com/dynafin/dynafin/dynamosim"
+	"github.com/dynafin/dynafin/internal/stores"
 	"github.com/dynafin/dynafin/ledger"
 	"github.com/dynafin/dynafin/money"
 	"github.com/dynafin/dynafin/txn"
@@ -19,45 +21,49 @@ import (
 const tenant = "acme"
 
 var (
-	books  = txn.Table{Name: ledger.DefaultTable}
 	day    = time.Date(2026, 11, 29, 14, 18, 0, 0, time.UTC)
 	usd, _ = money.ISO("USD")
 	eur, _ = money.ISO("EUR")
 )
 
-// bench is a database with a ledger whose clock the test sets.
+// bench is a store with a ledger whose clock the test sets.
 type bench struct {
-	db     *dynamosim.DB
+	store  *stores.Store
 	client *dynamodb.Client
+	books  txn.Table
 	book   *ledger.Ledger
 	now    time.Time
 }
 
-func setup(t dynamosim.TB, config ledger.Config, opts ...dynamosim.Options) *bench {
+func setup(t stores.TB, config ledger.Config, opts ...stores.Options) *bench {
 	t.Helper()
-	b := &bench{now: day}
-	b.db = dynamosim.New(t, opts...)
-	b.client = b.db.Client()
-	config.Now = func() time.Time { return b.now }
+	store := stores.Open(t, opts...)
+	b := &bench{
+		store: store, client: store.Client(), now: day,
+		books: txn.Table{Name: store.Table(t, newTable(ledger.New(ledger.Config{})))},
+	}
+	config.Table, config.Now = b.books, func() time.Time { return b.now }
 	b.book = ledger.New(config)
-	createTable(b.client, b.book)
 	return b
 }
 
-// createTable creates the ledger's table with its indexes.
+// createTable creates the table of an example, which has no other way to fail.
 func createTable(client *dynamodb.Client, book *ledger.Ledger) {
+	if _, err := client.CreateTable(context.Background(), newTable(book)); err != nil {
+		panic(err)
+	}
+}
+
+func newTable(book *ledger.Ledger) *dynamodb.CreateTableInput {
 	pk, sk := aws.String("PK"), aws.String("SK")
-	_, err := client.CreateTable(context.Background(), &dynamodb.CreateTableInput{
-		TableName:   &books.Name,
+	return &dynamodb.CreateTableInput{
+		TableName:   aws.String(ledger.DefaultTable),
 		BillingMode: types.BillingModePayPerRequest,
 		KeySchema:   []types.KeySchemaElement{{AttributeName: pk, KeyType: types.KeyTypeHash}, {AttributeName: sk, KeyType: types.KeyTypeRange}},
 		AttributeDefinitions: append(book.IndexAttributes(),
 			types.AttributeDefinition{AttributeName: pk, AttributeType: types.ScalarAttributeTypeS},
 			types.AttributeDefinition{AttributeName: sk, AttributeType: types.ScalarAttributeTypeS}),
 		GlobalSecondaryIndexes: book.Indexes(),
-	})
-	if err != nil {
-		panic(err) // examples have no other way to fail
 	}
 }
 
@@ -150,15 +156,15 @@ func (b *bench) reservation(t *testing.T, id string) ledger.Reservation {
 	return r
 }
 
-// dump is everything that is stored, by key.
-func (b *bench) dump(t dynamosim.TB) map[string]txn.Item {
+// dump is everything that is stored, by key, without the marks that every commit makes anew.
+func (b *bench) dump(t stores.TB) map[string]txn.Item {
 	t.Helper()
 	all := map[string]txn.Item{}
-	in := &dynamodb.ScanInput{TableName: &books.Name, ConsistentRead: aws.Bool(true)}
+	in := &dynamodb.ScanInput{TableName: &b.books.Name, ConsistentRead: aws.Bool(true)}
 	for {
 		out, err := b.client.Scan(context.Background(), in)
 		if err != nil {
-			panic(err) // the calm client does not fail
+			t.Fatal(err)
 		}
 		for _, item := range out.Items {
 			all[item["PK"].(*types.AttributeValueMemberS).Value+" / "+item["SK"].(*types.AttributeValueMemberS).Value] = item
@@ -168,4 +174,18 @@ func (b *bench) dump(t dynamosim.TB) map[string]txn.Item {
 		}
 		in.ExclusiveStartKey = out.LastEvaluatedKey
 	}
+}
+
+// untouched fails the test unless try is refused with an error of the kind, and nothing that is stored changes.
+func (b *bench) untouched(t *testing.T, what string, kind error, parts ...txn.Part) error {
+	t.Helper()
+	before := b.dump(t)
+	_, err := b.try(t, parts...)
+	if !errors.Is(err, kind) {
+		t.Errorf("%s: %v, want %v", what, err, kind)
+	}
+	if !reflect.DeepEqual(b.dump(t), before) {
+		t.Errorf("%s changed what is stored", what)
+	}
+	return err
 }
