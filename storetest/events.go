@@ -22,10 +22,10 @@ func Outbox(ctx context.Context, client *dynamodb.Client, config outbox.Config) 
 		}
 		err := r.commit(r.fact(table, "taken"), events.Create(r.event("refused")))
 		if !errors.Is(err, txn.ErrCanceled) {
-			return fmt.Errorf("a fact that is refused ends with: %w", err)
+			return fmt.Errorf("a fact that is refused ends with: %v", err)
 		}
 		if _, err := events.Get(r.ctx, r.client, r.event("refused").ID); !errors.Is(err, outbox.ErrNotFound) {
-			return fmt.Errorf("looking for its event ends with: %w", err)
+			return fmt.Errorf("looking for its event ends with: %v", err)
 		}
 		return nil
 	})
@@ -49,7 +49,7 @@ func Outbox(ctx context.Context, client *dynamodb.Client, config outbox.Config) 
 			again.Payload = []byte(payload)
 			var duplicate *outbox.DuplicateError
 			if err := r.commit(events.Create(again)); !errors.As(err, &duplicate) || duplicate.Same != same {
-				return fmt.Errorf("with the payload %q it ends with: %w", payload, err)
+				return fmt.Errorf("with the payload %q it ends with: %v", payload, err)
 			}
 		}
 		return nil

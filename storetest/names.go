@@ -28,7 +28,7 @@ func Sentinel(ctx context.Context, client *dynamodb.Client, config sentinel.Conf
 		for i, err := range errs {
 			var taken *sentinel.TakenError
 			if won := held.Owner == fmt.Sprint(i); won != (err == nil) || !won && (!errors.As(err, &taken) || taken.Owner != held.Owner) {
-				return fmt.Errorf("the name belongs to %s; %d is told: %w", held.Owner, i, err)
+				return fmt.Errorf("the name belongs to %s; %d is told: %v", held.Owner, i, err)
 			}
 		}
 		return r.oneFact(table, "owner-")
@@ -45,13 +45,13 @@ func Sentinel(ctx context.Context, client *dynamodb.Client, config sentinel.Conf
 			return err
 		}
 		if _, err := lookup("released"); !errors.Is(err, sentinel.ErrNotFound) {
-			return fmt.Errorf("looking it up ends with: %w", err)
+			return fmt.Errorf("looking it up ends with: %v", err)
 		}
 		if err := r.commit(names.Reserve(r.claim("released", "1"))); err != nil {
 			return err
 		}
 		if err := r.commit(names.Release(read)); !errors.Is(err, sentinel.ErrNotOwned) {
-			return fmt.Errorf("releasing it by the first reading ends with: %w", err)
+			return fmt.Errorf("releasing it by the first reading ends with: %v", err)
 		}
 		return nil
 	})
@@ -67,7 +67,7 @@ func Sentinel(ctx context.Context, client *dynamodb.Client, config sentinel.Conf
 			return err
 		}
 		if _, err := lookup("old"); !errors.Is(err, sentinel.ErrNotFound) {
-			return fmt.Errorf("looking up the old name ends with: %w", err)
+			return fmt.Errorf("looking up the old name ends with: %v", err)
 		}
 		_, err = lookup("new")
 		return err

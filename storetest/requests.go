@@ -33,7 +33,7 @@ func Idempotency(ctx context.Context, client *dynamodb.Client, config idempotenc
 		err := r.commit(requests.Once(r.command("repeated", "10.0"), result("second")), r.fact(table, "repeated-1"))
 		replay, ok := idempotency.Replayed(err)
 		if !ok {
-			return fmt.Errorf("the repeat ends with: %w", err)
+			return fmt.Errorf("the repeat ends with: %v", err)
 		}
 		return r.same(replay.Result, first, table, "repeated-")
 	})
@@ -47,7 +47,7 @@ func Idempotency(ctx context.Context, client *dynamodb.Client, config idempotenc
 	r.promise("another command under the same key is a mismatch and changes nothing", func() error {
 		err := r.commit(requests.Once(r.command("repeated", "11"), result("other")), r.fact(table, "repeated-2"))
 		if !errors.Is(err, idempotency.ErrMismatch) {
-			return fmt.Errorf("it ends with: %w", err)
+			return fmt.Errorf("it ends with: %v", err)
 		}
 		found, err := requests.Lookup(r.ctx, r.client, r.command("repeated", "10"))
 		if err != nil {

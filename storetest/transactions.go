@@ -21,7 +21,7 @@ func Txn(ctx context.Context, client *dynamodb.Client, table txn.Table) error {
 	r.promise("all writes of a transaction are applied, or none", func() error {
 		err := r.commit(r.fact(table, "alone"), txn.Check(table, r.key(table, "nobody"), exists))
 		if !errors.Is(err, txn.ErrCanceled) {
-			return fmt.Errorf("a transaction whose condition fails ends with: %w", err)
+			return fmt.Errorf("a transaction whose condition fails ends with: %v", err)
 		}
 		item, err := r.read(table, "alone")
 		if err == nil && item != nil {
@@ -73,9 +73,9 @@ func (r *run) oneCreates(table txn.Table) error {
 		case by == nil:
 			return errors.Join(append([]error{errors.New("nobody created the item")}, errs[:]...)...)
 		case won && err != nil:
-			return fmt.Errorf("the winner is told: %w", err)
+			return fmt.Errorf("the winner is told: %v", err)
 		case !won && !errors.Is(err, txn.ErrCanceled):
-			return fmt.Errorf("a loser is told: %w", err)
+			return fmt.Errorf("a loser is told: %v", err)
 		case !won && told[i] != by.Value:
 			return fmt.Errorf("a loser is shown the item of %q, the winner is %q", told[i], by.Value)
 		}
