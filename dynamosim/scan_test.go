@@ -207,8 +207,9 @@ func TestPartitionsAreScannedInAnOrderOfTheSeed(t *testing.T) {
 		}
 		return strings.Join(pks, " ")
 	}
-	if order(1) != order(1) || order(1) == order(2) {
-		t.Errorf("seed 1: %s, again: %s, seed 2: %s", order(1), order(1), order(2))
+	first, again, other := order(1), order(1), order(2)
+	if first != again || first == other {
+		t.Errorf("seed 1: %s, again: %s, seed 2: %s", first, again, other)
 	}
 }
 

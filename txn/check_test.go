@@ -90,11 +90,11 @@ func TestNothingIsSentThatBreaksARule(t *testing.T) {
 			}
 		})
 	}
-	if _, err, _, _ := commit(t, puts(100), ok); err != nil {
+	if _, _, _, err := commit(t, puts(100), ok); err != nil {
 		t.Errorf("100 items are allowed: %v", err)
 	}
 	longest := orders.Key(strings.Repeat("k", 2048), strings.Repeat("k", 1024))
-	if _, err, _, _ := commit(t, []txn.Part{txn.Delete(orders, longest)}, ok); err != nil {
+	if _, _, _, err := commit(t, []txn.Part{txn.Delete(orders, longest)}, ok); err != nil {
 		t.Errorf("keys of 2048 and 1024 bytes are allowed: %v", err)
 	}
 	if _, err := txn.Commit(t.Context(), &script{t: t}, txn.BadPart("p", broken)); !errors.Is(err, broken) {
@@ -108,7 +108,7 @@ func TestATableWithoutASortKeyHasKeysOfOneAttribute(t *testing.T) {
 		txn.Put(accounts, txn.Item{"id": s("a"), "SK": s("")}),
 		txn.Delete(accounts, accounts.Key("b", "")),
 	}
-	if _, err, _, _ := commit(t, parts, ok); err != nil {
+	if _, _, _, err := commit(t, parts, ok); err != nil {
 		t.Error(err)
 	}
 }
@@ -132,7 +132,7 @@ func TestErrorsNameThePartsAndNeverThePayload(t *testing.T) {
 		"ambiguous":  slices.Repeat([]answer{lost}, 8),
 		"refused":    {code("ValidationException")},
 	} {
-		_, err, _, _ := commit(t, parts, answers...)
+		_, _, _, err := commit(t, parts, answers...)
 		for _, want := range []string{"txn: commit", "AP01.create", "[DFN-12"} {
 			if !strings.Contains(err.Error(), want) {
 				t.Errorf("%s: %q lacks %q", name, err, want)

@@ -117,7 +117,7 @@ func TestOutcomeOfEveryAnswer(t *testing.T) {
 		{"lost every time", fenced(), slices.Repeat([]answer{lost}, 8), txn.OutcomeAmbiguous},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			_, err, client, clock := commit(t, row.parts, row.answers...)
+			_, client, clock, err := commit(t, row.parts, row.answers...)
 			if got := clock.seen[0].Outcome; got != row.want {
 				t.Errorf("outcome %s, want %s (error: %v)", got, row.want, err)
 			}
@@ -132,7 +132,7 @@ func TestOutcomeOfEveryAnswer(t *testing.T) {
 }
 
 func TestOneTokenServesAllAttemptsUntilDynamoDBRefusesIt(t *testing.T) {
-	_, _, client, _ := commit(t, fenced(), lost, cancels(none, reason("TransactionConflict")), lost, code("IdempotentParameterMismatchException"), ok)
+	_, client, _, _ := commit(t, fenced(), lost, cancels(none, reason("TransactionConflict")), lost, code("IdempotentParameterMismatchException"), ok)
 	var tokens, marks []string
 	for _, in := range client.sent {
 		tokens = append(tokens, *in.ClientRequestToken)
@@ -162,7 +162,7 @@ func TestEveryCommitHasATokenOfItsOwnAndAFreshInput(t *testing.T) {
 }
 
 func TestANilOptionSaysNothing(t *testing.T) {
-	if _, err, _, _ := commit(t, []txn.Part{txn.Put(orders, item("a"), nil, txn.IfAbsent())}, ok); err != nil {
+	if _, _, _, err := commit(t, []txn.Part{txn.Put(orders, item("a"), nil, txn.IfAbsent())}, ok); err != nil {
 		t.Error(err)
 	}
 }
@@ -170,7 +170,7 @@ func TestANilOptionSaysNothing(t *testing.T) {
 func TestCommitLeavesTheCallersMapsAlone(t *testing.T) {
 	put, key := item("a"), item("b")
 	update := txn.Update(orders, key, expression.Set(expression.Name("x"), expression.Value(1)))
-	if _, err, _, _ := commit(t, []txn.Part{txn.Put(orders, put), update}, ok); err != nil {
+	if _, _, _, err := commit(t, []txn.Part{txn.Put(orders, put), update}, ok); err != nil {
 		t.Fatal(err)
 	}
 	if len(put) != 2 || len(key) != 2 {
@@ -179,7 +179,7 @@ func TestCommitLeavesTheCallersMapsAlone(t *testing.T) {
 }
 
 func TestWaitsGrowWithinTheirBoundsAndLongerAfterThrottling(t *testing.T) {
-	_, _, _, clock := commit(t, open(), append(slices.Repeat([]answer{cancels(none, reason("TransactionConflict"))}, 3),
+	_, _, clock, _ := commit(t, open(), append(slices.Repeat([]answer{cancels(none, reason("TransactionConflict"))}, 3),
 		code("ThrottlingException"), code("ThrottlingException"), code("ThrottlingException"), ok)...)
 	ms := time.Millisecond
 	if want := []time.Duration{25 * ms, 50 * ms, 100 * ms, 1600 * ms, 2000 * ms, 2000 * ms}; !slices.Equal(clock.waits, want) {
@@ -266,7 +266,7 @@ func TestReasonsGoToThePartsThatOwnThemInOrder(t *testing.T) {
 		txn.Put(orders, item("c"), txn.IfAbsent(), txn.Explain(explain), txn.Label("third")),
 		txn.Check(orders, item("d"), txn.If(expression.AttributeExists(expression.Name("PK"))), txn.Label("fourth")),
 	}
-	_, err, client, _ := commit(t, parts, cancels(none, reason(failed, item("b", "owner", "Ann")), reason(failed, item("c", "owner", "Bob")), reason(failed)))
+	_, client, _, err := commit(t, parts, cancels(none, reason(failed, item("b", "owner", "Ann")), reason(failed, item("c", "owner", "Bob")), reason(failed)))
 	var canceled *txn.CanceledError
 	if !errors.As(err, &canceled) {
 		t.Fatal(err)
@@ -298,7 +298,7 @@ func TestAnErrorThatSettlesTheCommitStandsAlone(t *testing.T) {
 		txn.Put(orders, item("req"), txn.IfAbsent(), txn.Explain(func(txn.Item) error { return replayed{} })),
 		txn.Put(orders, item("name"), txn.IfAbsent(), txn.Explain(func(txn.Item) error { return &takenError{} })),
 	}
-	_, err, _, _ := commit(t, parts, cancels(reason(failed, item("req")), reason(failed, item("name"))))
+	_, _, _, err := commit(t, parts, cancels(reason(failed, item("req")), reason(failed, item("name"))))
 	var taken *takenError
 	if errors.As(err, &taken) || !errors.As(err, new(replayed)) {
 		t.Errorf("a replay is not a collision with oneself: %v", err)
@@ -312,7 +312,7 @@ func TestAnErrorThatSettlesTheCommitOutweighsARefusal(t *testing.T) {
 		txn.Put(orders, item("req"), txn.IfAbsent(), txn.Explain(func(txn.Item) error { return replayed{} })),
 	}
 	for _, beside := range []string{"ValidationError", "TransactionConflict", "ThrottlingError", "AccessDenied"} {
-		_, err, _, clock := commit(t, parts, cancels(reason(beside), reason(failed, item("req"))))
+		_, _, clock, err := commit(t, parts, cancels(reason(beside), reason(failed, item("req"))))
 		if !errors.As(err, new(replayed)) || errors.Is(err, txn.ErrRefused) || clock.seen[0].Outcome != txn.OutcomeCanceled {
 			t.Errorf("%s: got %v", beside, err)
 		}
@@ -327,13 +327,13 @@ func TestARefusalAfterALostAnswerSaysWhetherACopyMayStillArrive(t *testing.T) {
 		"the fence is a rival's": {cancels(reason(failed, item("req")), reason(failed, item("acct"))), false},
 		"the fence is absent":    {cancels(none, reason(failed, item("acct"))), true},
 	} {
-		_, err, _, _ := commit(t, fenced(), lost, row.second)
+		_, _, _, err := commit(t, fenced(), lost, row.second)
 		var canceled *txn.CanceledError
 		if !errors.As(err, &canceled) || canceled.Unsettled != row.unsettled {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}
-	_, err, _, _ := commit(t, fenced(), cancels(none, reason(failed, item("acct"))))
+	_, _, _, err := commit(t, fenced(), cancels(none, reason(failed, item("acct"))))
 	var canceled *txn.CanceledError
 	if !errors.As(err, &canceled) || canceled.Unsettled {
 		t.Errorf("no answer was lost, got %v", err)
@@ -343,7 +343,7 @@ func TestARefusalAfterALostAnswerSaysWhetherACopyMayStillArrive(t *testing.T) {
 func TestAnAmbiguousErrorIsNoProofOfATypedReason(t *testing.T) {
 	explain := txn.Explain(func(txn.Item) error { return &takenError{} })
 	parts := []txn.Part{fenced()[0], txn.Put(orders, item("n"), txn.IfAbsent(), explain, txn.MayBeDeleted())}
-	_, err, _, _ := commit(t, parts, lost, cancels(reason("TransactionConflict"), reason(failed, item("n"))))
+	_, _, _, err := commit(t, parts, lost, cancels(reason("TransactionConflict"), reason(failed, item("n"))))
 	var taken *takenError
 	if !errors.Is(err, txn.ErrAmbiguous) || errors.As(err, &taken) || errors.Is(err, txn.ErrCanceled) {
 		t.Errorf("got %v", err)
@@ -356,7 +356,7 @@ func TestAnAmbiguousErrorNeverSaysThatNothingWasWritten(t *testing.T) {
 		"busy to the end":   append([]answer{lost}, busy...),
 		"access taken away": {lost, code("AccessDeniedException")},
 	} {
-		_, err, _, _ := commit(t, fenced(), answers...)
+		_, _, _, err := commit(t, fenced(), answers...)
 		var aws smithy.APIError
 		if !errors.Is(err, txn.ErrAmbiguous) || errors.Is(err, txn.ErrContention) || errors.Is(err, txn.ErrRefused) || !errors.As(err, &aws) {
 			t.Errorf("%s: got %v", name, err)
@@ -373,7 +373,7 @@ func TestReceiptsHoldTheUnitsOfEachTableAndIndex(t *testing.T) {
 				GlobalSecondaryIndexes: map[string]types.Capacity{"G2": {CapacityUnits: f(1)}, "G1": {CapacityUnits: f(2)}}},
 		}}, nil
 	}
-	receipt, err, client, _ := commit(t, open(), answer)
+	receipt, client, _, err := commit(t, open(), answer)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -387,7 +387,7 @@ func TestReceiptsHoldTheUnitsOfEachTableAndIndex(t *testing.T) {
 	replay := func(in *inputT) (*outputT, error) {
 		return &outputT{ConsumedCapacity: []types.ConsumedCapacity{{TableName: aws.String("A"), CapacityUnits: f(4), ReadCapacityUnits: f(4)}}}, nil
 	}
-	receipt, err, _, _ = commit(t, fenced(), lost, replay)
+	receipt, _, _, err = commit(t, fenced(), lost, replay)
 	if err != nil || !receipt.Recovered || receipt.ReplayRead.String() != "4" || receipt.Total() != 0 {
 		t.Errorf("a replayed token is a recovered Commit: %+v, %v", receipt, err)
 	}

@@ -19,7 +19,7 @@ func TestUpdatesAreMarkedWhateverTheirClauses(t *testing.T) {
 		"remove": expression.Remove(nm("r")),
 		"all":    expression.Set(nm("a"), v(1)).Add(nm("n"), v(1)).Remove(nm("r")).Delete(nm("d"), v(&types.AttributeValueMemberSS{Value: []string{"x"}})),
 	} {
-		_, err, client, _ := commit(t, []txn.Part{txn.Update(orders, item("a"), update)}, ok)
+		_, client, _, err := commit(t, []txn.Part{txn.Update(orders, item("a"), update)}, ok)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -42,7 +42,7 @@ func TestTheKeywordSetIsFoundWithoutSpaces(t *testing.T) {
 		"REMOVE settled":            "SET txnUpdate = :txnMark REMOVE settled",
 	} {
 		part := txn.NewPart("p", txn.Write{Action: txn.ActionUpdate, Table: orders, Key: item("a"), Update: update})
-		_, err, client, _ := commit(t, []txn.Part{part}, ok)
+		_, client, _, err := commit(t, []txn.Part{part}, ok)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -136,7 +136,7 @@ func item(pk string, more ...string) txn.Item {
 	return it
 }
 
-func commit(t *testing.T, parts []txn.Part, answers ...answer) (txn.Receipt, error, *script, *clockwork) {
+func commit(t *testing.T, parts []txn.Part, answers ...answer) (txn.Receipt, *script, *clockwork, error) {
 	t.Helper()
 	client := &script{t: t, answers: answers}
 	clock := &clockwork{now: time.Date(2026, 11, 29, 12, 0, 0, 0, time.UTC)}
@@ -144,5 +144,5 @@ func commit(t *testing.T, parts []txn.Part, answers ...answer) (txn.Receipt, err
 	if len(client.answers) > 0 {
 		t.Errorf("%d scripted answers were not asked for", len(client.answers))
 	}
-	return receipt, err, client, clock
+	return receipt, client, clock, err
 }

@@ -66,7 +66,7 @@ func TestKeysInMessagesStayOnOneLine(t *testing.T) {
 		"a\nERROR all is lost": `Orders["a\nERROR all is lost" / META]`,
 		"a\x00\u202eb":         `Orders["a\x00\u202eb" / META]`,
 	} {
-		_, err, _, _ := commit(t, []txn.Part{txn.Put(orders, item(pk), txn.IfAbsent())}, cancels(reason(failed, item(pk))))
+		_, _, _, err := commit(t, []txn.Part{txn.Put(orders, item(pk), txn.IfAbsent())}, cancels(reason(failed, item(pk))))
 		if !strings.Contains(err.Error(), want) || strings.ContainsAny(err.Error(), "\n\x00\u202e") {
 			t.Errorf("got %q, want %q in it", err, want)
 		}

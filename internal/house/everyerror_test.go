@@ -34,21 +34,21 @@ type errorCase struct {
 const payload = "SECRET-PAYLOAD"
 
 var (
-	stored = txn.Item{"iban": &types.AttributeValueMemberS{Value: payload}}
-	below  = errors.New("from below")
+	stored   = txn.Item{"iban": &types.AttributeValueMemberS{Value: payload}}
+	errBelow = errors.New("from below")
 )
 
 func txnErrors() []errorCase {
 	key := txn.ItemKey{Table: "Orders", PK: "order-7", SK: "META"}
 	condition := &txn.ConditionError{Part: "AP01.create", Action: txn.ActionPut, Key: key, Old: stored}
 	return []errorCase{
-		{&txn.InvalidError{Parts: []string{"AP01.create"}, Rule: "is broken", Err: below}, txn.ErrInvalid, []string{"AP01.create", "is broken"}},
+		{&txn.InvalidError{Parts: []string{"AP01.create"}, Rule: "is broken", Err: errBelow}, txn.ErrInvalid, []string{"AP01.create", "is broken"}},
 		{condition, txn.ErrCanceled, []string{"Put", "order-7", "the item is there"}},
-		{&txn.CanceledError{Reasons: []txn.Reason{{Part: "AP01.create", Code: "ConditionalCheckFailed", Err: condition}}, Err: below}, txn.ErrCanceled,
+		{&txn.CanceledError{Reasons: []txn.Reason{{Part: "AP01.create", Code: "ConditionalCheckFailed", Err: condition}}, Err: errBelow}, txn.ErrCanceled,
 			[]string{"AP01.create", "order-7"}},
-		{&txn.AmbiguousError{Parts: []string{"AP01.create"}, Attempts: 3, Err: below}, txn.ErrAmbiguous, []string{"AP01.create", "3 attempts"}},
-		{&txn.ContentionError{Parts: []string{"AP01.create"}, Attempts: 3, Err: below}, txn.ErrContention, []string{"AP01.create", "3 attempts"}},
-		{&txn.RefusedError{Parts: []string{"AP01.create"}, Tables: []string{"Orders"}, Err: below}, txn.ErrRefused, []string{"AP01.create", "Orders", "from below"}},
+		{&txn.AmbiguousError{Parts: []string{"AP01.create"}, Attempts: 3, Err: errBelow}, txn.ErrAmbiguous, []string{"AP01.create", "3 attempts"}},
+		{&txn.ContentionError{Parts: []string{"AP01.create"}, Attempts: 3, Err: errBelow}, txn.ErrContention, []string{"AP01.create", "3 attempts"}},
+		{&txn.RefusedError{Parts: []string{"AP01.create"}, Tables: []string{"Orders"}, Err: errBelow}, txn.ErrRefused, []string{"AP01.create", "Orders", "from errBelow"}},
 		{txn.ErrNotSent, txn.ErrNotSent, []string{"not sent"}},
 	}
 }
@@ -86,7 +86,7 @@ func fanoutErrors() []errorCase {
 	return []errorCase{
 		{&fanout.InvalidError{Query: "AP06.trades", Field: "Branches", Reason: "is empty"}, fanout.ErrInvalid, []string{"AP06.trades", "Branches", "is empty"}},
 		{&fanout.CursorError{Query: "AP06.trades", Tenant: "acme", Reason: fanout.OtherTenant}, fanout.ErrCursor, []string{"AP06.trades", "acme", "another tenant"}},
-		{&fanout.ReadError{Query: "AP06.trades", Tenant: "acme", Branch: "shard 3", Err: below}, fanout.ErrRead, []string{"AP06.trades", "acme", "shard 3", "from below"}},
+		{&fanout.ReadError{Query: "AP06.trades", Tenant: "acme", Branch: "shard 3", Err: errBelow}, fanout.ErrRead, []string{"AP06.trades", "acme", "shard 3", "from errBelow"}},
 		{&fanout.ItemError{Query: "AP06.trades", Tenant: "acme", Branch: "shard 3", Reason: "has no order", Err: errors.New(payload)}, fanout.ErrItem,
 			[]string{"AP06.trades", "acme", "shard 3", "has no order"}},
 	}
@@ -96,7 +96,7 @@ func otherErrors() []errorCase {
 	usd, _ := money.ISO("USD")
 	eur, _ := money.ISO("EUR")
 	return []errorCase{
-		{&outbox.InvalidError{EventID: "event-1", Field: "Tenant", Reason: "is empty", Err: below}, outbox.ErrInvalid, []string{"event-1", "Tenant", "is empty"}},
+		{&outbox.InvalidError{EventID: "event-1", Field: "Tenant", Reason: "is empty", Err: errBelow}, outbox.ErrInvalid, []string{"event-1", "Tenant", "is empty"}},
 		{&outbox.DuplicateError{EventID: "event-1"}, outbox.ErrDuplicate, []string{"event-1", "other content"}},
 		{&outbox.NotFoundError{EventID: "event-1"}, outbox.ErrNotFound, []string{"event-1"}},
 		{outbox.ErrCorrupt, outbox.ErrCorrupt, nil},

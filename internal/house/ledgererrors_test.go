@@ -13,7 +13,7 @@ func ledgerErrors() []errorCase {
 	cash := ledger.Place{Tenant: tenant, Account: "cash-7", Asset: "USD"}
 	some := money.MustParse("12345.67 USD")
 	return []errorCase{
-		{&ledger.InvalidError{What: "transaction", ID: "pay-1", Field: "Postings", Reason: "are fewer than two", Err: below}, ledger.ErrInvalid, []string{"pay-1", "Postings"}},
+		{&ledger.InvalidError{What: "transaction", ID: "pay-1", Field: "Postings", Reason: "are fewer than two", Err: errBelow}, ledger.ErrInvalid, []string{"pay-1", "Postings"}},
 		{&ledger.UnbalancedError{Tenant: tenant, Transaction: "pay-1", Asset: "USD", Sum: some}, ledger.ErrUnbalanced, []string{"pay-1", "USD"}},
 		{&ledger.DuplicateError{What: "transaction", Tenant: tenant, ID: "pay-1", Same: true}, ledger.ErrDuplicate, []string{"pay-1", "this very one"}},
 		{&ledger.RefusedError{Tenant: tenant, Transaction: "pay-1", Reason: "no funds", At: at}, ledger.ErrRefused, []string{"pay-1", "no funds"}},

@@ -23,10 +23,8 @@ type change struct {
 type origin int
 
 const (
-	// A client's request.
-	originClient origin = iota
-	// The service deletes an item that has expired.
-	originExpiry
+	// The service deletes an item that has expired. Zero is a client's request.
+	originExpiry origin = iota + 1
 )
 
 // indexChange is what one change does to one index.

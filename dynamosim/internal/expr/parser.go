@@ -88,9 +88,6 @@ func (p *parser) expect(kind tokenKind) error {
 	return nil
 }
 
-// startsPath reports whether the current token can begin a path.
-func (p *parser) startsPath() bool { return p.tok.kind == tokenName || p.tok.kind == tokenNameRef }
-
 // path reads name.name[0].#name and remembers it.
 func (p *parser) path() (path, error) {
 	first, err := p.name()
