@@ -103,6 +103,9 @@ func TestImpossibleAllocationsAreRefused(t *testing.T) {
 			t.Errorf("split by %d: %v", n, err)
 		}
 	}
+	if parts, err := a.Split(money.MaxSplit); err != nil || len(parts) != money.MaxSplit {
+		t.Errorf("the most parts: %d, %v", len(parts), err)
+	}
 }
 
 func rationalsOf(weights ...int64) []money.Rational {

@@ -225,8 +225,10 @@ func TestRescaleKeepsTheValueOrFails(t *testing.T) {
 	if got, err := finest.Rescale(two); !errors.Is(err, money.ErrInexact) {
 		t.Errorf("got %v, %v", got, err)
 	}
-	if got, err := fine.Rescale(currencies(t)["USD"]); !errors.Is(err, money.ErrMismatch) {
-		t.Errorf("got %v, %v", got, err)
+	for _, other := range []money.Currency{currencies(t)["USD"], define(t, "FUND", 2, money.KindCash), define(t, "FUND2", 2, money.KindSecurity)} {
+		if got, err := fine.Rescale(other); !errors.Is(err, money.ErrMismatch) {
+			t.Errorf("got %v, %v", got, err)
+		}
 	}
 }
 

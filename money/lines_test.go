@@ -1,6 +1,7 @@
 package money_test
 
 import (
+	"errors"
 	"math/big"
 	"strings"
 	"testing"
@@ -73,6 +74,23 @@ func TestRoundLinesToTheLastUnit(t *testing.T) {
 		}
 		if err != nil || strings.Join(lines, " ") != test.lines || sheet.Total.Text() != test.total || sheet.Difference.Amount.Text() != test.difference {
 			t.Errorf("%s %s: %v, %v", test.exact, test.mode, sheet, err)
+		}
+	}
+}
+
+func TestRoundLinesStopsAtTheBounds(t *testing.T) {
+	t.Parallel()
+	jpy := currencies(t)["JPY"]
+	largest, half := parse(t, strings.Repeat("9", 38)+" JPY").Rational(), money.MustParseRational("0.5")
+	fine, _ := money.ParseRational("1/1" + strings.Repeat("0", 200))
+	finer, _ := money.ParseRational("1/" + strings.Repeat("3", 200))
+	for name, exact := range map[string][]money.Rational{
+		"the lines fit, their sum does not":           {largest, largest},
+		"the sum fits, the total does not":            {largest, half, half},
+		"a common denominator of more than 1024 bits": {fine, finer},
+	} {
+		if sheet, err := money.RoundLines(jpy, money.Down, "rounding", exact...); !errors.Is(err, money.ErrRange) || sheet.Lines != nil {
+			t.Errorf("%s: %v, %v", name, sheet, err)
 		}
 	}
 }

@@ -97,6 +97,44 @@ func TestParseRationalReadsDecimalsAndFractions(t *testing.T) {
 	}
 }
 
+func TestParseRationalSaysWhere(t *testing.T) {
+	t.Parallel()
+	for text, offset := range map[string]int{"x": 0, "": 0, "-": 1, "12x": 2, "1.2.3": 3, "5.": 1, "1/": 2, "1/-3": 2, "12/3x": 4, "12/3/4": 4, "1.5/3": 1} {
+		var syntax *money.SyntaxError
+		if _, err := money.ParseRational(text); !errors.As(err, &syntax) || syntax.Offset != offset {
+			t.Errorf("%q: %v, want byte %d", text, err, offset)
+		}
+	}
+}
+
+func TestLimitsOfRationalsAreInclusive(t *testing.T) {
+	t.Parallel()
+	longest := strings.Repeat("0", 639) + "7"
+	if got, err := money.ParseRational(longest); err != nil || got.String() != "7" {
+		t.Errorf("640 bytes read as %s, %v", got, err)
+	}
+	var read money.Rational
+	if err := read.UnmarshalText([]byte(longest)); err != nil || read.String() != "7" {
+		t.Errorf("640 bytes unmarshal as %s, %v", read, err)
+	}
+	finest := "0." + strings.Repeat("0", 99) + "1"
+	if got, err := money.ParseRational(finest); err != nil || got.String() != finest {
+		t.Errorf("100 places are written as %s, %v", got, err)
+	}
+	largest := new(big.Int).Lsh(big.NewInt(1), money.MaxRationalBits)
+	beyond, largest := "1/"+largest.String(), largest.Sub(largest, big.NewInt(1))
+	weight, err := money.ParseRational("1/" + largest.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := money.ParseRational(beyond); !errors.Is(err, money.ErrRange) {
+		t.Errorf("1025 bits: %v", err)
+	}
+	if _, err := parse(t, "1 JPY").AllocateBy(money.ToFirst(), weight, weight); err != nil {
+		t.Errorf("a common denominator of 1024 bits: %v", err)
+	}
+}
+
 func TestRationalsAreBounded(t *testing.T) {
 	t.Parallel()
 	large := money.MustParseRational(strings.Repeat("9", 300))

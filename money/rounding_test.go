@@ -252,12 +252,13 @@ func TestRefusedRoundings(t *testing.T) {
 	_, tooCoarse := a.Round(-37, money.Up)
 	_, step := a.RoundTo(a, none)
 	_, negativeStep := a.RoundTo(a.Neg(), money.Up)
+	_, zeroStep := a.RoundTo(money.Zero(usd), money.Up)
 	_, product := a.MulRound(money.Rational{}, none)
 	_, empty := money.Amount{}.MulRound(money.Rational{}, none)
 	_, number := a.Rational().Round(usd, none)
 	_, converted := a.Convert(rate(usd, kwd, "1"), none)
 	_, nameless := money.RoundLines(usd, money.HalfUp, "")
-	for i, err := range []error{round, unneeded, tooCoarse, step, negativeStep, product, empty, number, converted, nameless} {
+	for i, err := range []error{round, unneeded, tooCoarse, step, negativeStep, zeroStep, product, empty, number, converted, nameless} {
 		if !errors.Is(err, money.ErrRounding) {
 			t.Errorf("%d: %v", i, err)
 		}
