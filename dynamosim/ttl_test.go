@@ -171,7 +171,7 @@ func TestTheSweeperKeepsItsBound(t *testing.T) {
 		}
 		return strings.Join(counts, " ")
 	}
-	if history(1) != history(1) || history(1) == history(2) {
+	if first, again := history(1), history(1); first != again || first == history(2) {
 		t.Error("a seed does not decide when items go")
 	}
 }
