@@ -111,6 +111,14 @@ func dollars(text string) money.Amount {
 	return a
 }
 
+func euros(text string) money.Amount {
+	a, err := money.Parse(text, eur)
+	if err != nil {
+		panic(err)
+	}
+	return a
+}
+
 // transfer debits one account and credits another.
 func transfer(id, debit, credit, amount string) ledger.Transaction {
 	return ledger.Transaction{
