@@ -21,9 +21,8 @@ var (
 		"github.com/aws/smithy-go"}
 	expression = []string{sdk + "/feature/dynamodb/expression", sdk + "/feature/dynamodb/attributevalue",
 		sdk + "/service/dynamodbstreams/types", sdk + "/service/dynamodbstreams/schemas"}
-	decimal   = []string{"github.com/shopspring/decimal"}
 	backoff   = []string{"github.com/cenkalti/backoff/v4"}
-	primitive = slices.Concat(client, expression, decimal, backoff)
+	primitive = slices.Concat(client, expression, backoff)
 )
 
 // links says what importing a package may link besides the standard library: an importer pays for the client that it
@@ -33,7 +32,7 @@ var links = map[string][]string{
 	"internal/keys":  values,
 	"shardmap":       errorsOnly,
 	"capacity":       values,
-	"money":          slices.Concat(values, decimal),
+	"money":          values,
 	"fanout":         client,
 	"txn":            primitive,
 	"idempotency":    primitive,
