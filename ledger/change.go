@@ -31,6 +31,9 @@ type change struct {
 	takes   Side  // if set, the account must have this side
 	expect  int64 // if above 0, the version that must be stored
 	anytime bool  // a reservation that ends: frozen accounts give back what they hold
+
+	merged    bool // several changes, one after the other: see merge
+	low, high draw // of them
 }
 
 // moved is by how much the change moves what is available.
@@ -94,13 +97,14 @@ func (l *Ledger) conditions(e *expression, v *values, c *change, moved money.Amo
 		e.values[":expect"] = v.integer(c.expect)
 		e.clause("version = :expect")
 	}
-	switch moved.Sign() {
-	case -1: // takes from a debit account
-		e.values[":credit"], e.values[":need"] = creditValue, v.number(moved.Neg().MinorUnits())
+	low, high := c.draws(moved)
+	if low.taken { // from a debit account
+		e.values[":credit"], e.values[":need"] = creditValue, v.number(low.to.Neg().MinorUnits())
 		e.clause("(attribute_not_exists(minimum) OR side = :credit OR available >= :need)")
-	case 1: // takes from a credit account, whose available is kept negative
-		e.values[":debit"], e.values[":need"] = debitValue, v.number(moved.Neg().MinorUnits())
-		e.clause("(attribute_not_exists(minimum) OR side = :debit OR available <= :need)")
+	}
+	if high.taken { // from a credit account, whose available is kept negative
+		e.values[":debit"], e.values[":room"] = debitValue, v.number(high.to.Neg().MinorUnits())
+		e.clause("(attribute_not_exists(minimum) OR side = :debit OR available <= :room)")
 	}
 	l.bound(e, v, attrPosted, "posted", c.posted)
 	l.bound(e, v, attrReserved, "#reserved", c.reserved)

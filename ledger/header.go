@@ -103,7 +103,7 @@ func (l *Ledger) headerWrite(tx *Transaction, from origin, state, reason string,
 	tenant, id := tx.Tenant, tx.ID
 	return txn.Write{
 		Action: txn.ActionPut, Table: l.config.Table, Item: item,
-		Condition: ifAbsent, Names: map[string]string{"#pk": l.config.Table.PK}, Fence: true,
+		Condition: ifAbsent, Names: map[string]string{"#pk": l.config.Table.PK}, Fence: true, Settles: true,
 		Explain: func(old txn.Item) error { return taken(tenant, id, fingerprint[:], old) },
 	}, nil
 }
