@@ -48,7 +48,7 @@ func txnErrors() []errorCase {
 			[]string{"AP01.create", "order-7"}},
 		{&txn.AmbiguousError{Parts: []string{"AP01.create"}, Attempts: 3, Err: errBelow}, txn.ErrAmbiguous, []string{"AP01.create", "3 attempts"}},
 		{&txn.ContentionError{Parts: []string{"AP01.create"}, Attempts: 3, Err: errBelow}, txn.ErrContention, []string{"AP01.create", "3 attempts"}},
-		{&txn.RefusedError{Parts: []string{"AP01.create"}, Tables: []string{"Orders"}, Err: errBelow}, txn.ErrRefused, []string{"AP01.create", "Orders", "from errBelow"}},
+		{&txn.RefusedError{Parts: []string{"AP01.create"}, Tables: []string{"Orders"}, Err: errBelow}, txn.ErrRefused, []string{"AP01.create", "Orders", "from below"}},
 		{txn.ErrNotSent, txn.ErrNotSent, []string{"not sent"}},
 	}
 }
@@ -86,7 +86,7 @@ func fanoutErrors() []errorCase {
 	return []errorCase{
 		{&fanout.InvalidError{Query: "AP06.trades", Field: "Branches", Reason: "is empty"}, fanout.ErrInvalid, []string{"AP06.trades", "Branches", "is empty"}},
 		{&fanout.CursorError{Query: "AP06.trades", Tenant: "acme", Reason: fanout.OtherTenant}, fanout.ErrCursor, []string{"AP06.trades", "acme", "another tenant"}},
-		{&fanout.ReadError{Query: "AP06.trades", Tenant: "acme", Branch: "shard 3", Err: errBelow}, fanout.ErrRead, []string{"AP06.trades", "acme", "shard 3", "from errBelow"}},
+		{&fanout.ReadError{Query: "AP06.trades", Tenant: "acme", Branch: "shard 3", Err: errBelow}, fanout.ErrRead, []string{"AP06.trades", "acme", "shard 3", "from below"}},
 		{&fanout.ItemError{Query: "AP06.trades", Tenant: "acme", Branch: "shard 3", Reason: "has no order", Err: errors.New(payload)}, fanout.ErrItem,
 			[]string{"AP06.trades", "acme", "shard 3", "has no order"}},
 	}
