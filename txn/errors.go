@@ -71,6 +71,8 @@ func (e *ConditionError) Unwrap() error { return ErrCanceled }
 type Reason struct {
 	// Part is the label of the part that owns the write.
 	Part string
+	// Position is the write's place in the transaction, from 0: the writes of the parts in the order given to Commit.
+	Position int
 	// Action and Key say which write it is.
 	Action Action
 	Key    ItemKey

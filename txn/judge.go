@@ -128,7 +128,7 @@ func (r *run) judgeReasons(cancellation *types.TransactionCanceledException, err
 		if len(old) == 0 {
 			old = nil // an item without attributes is no item, however an endpoint spells that
 		}
-		said := Reason{Part: s.part, Action: s.Action, Key: s.key, Code: code, rival: old != nil}
+		said := Reason{Part: s.part, Position: i, Action: s.Action, Key: s.key, Code: code, rival: old != nil}
 		switch {
 		case code == conditionFailed:
 			conditions++
