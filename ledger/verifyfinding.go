@@ -1,0 +1,6 @@
+package ledger
+
+// Finding placeholder
+type Finding struct{}
+
+func (Finding) String() string { return "" }
