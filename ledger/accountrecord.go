@@ -81,6 +81,8 @@ func (l *Ledger) accountChange(a Account, set string, values map[string]types.At
 				return err
 			case stored.Status == StatusClosed:
 				return &StatusError{Place: Place{Tenant: a.Tenant, Account: a.ID}, Status: StatusClosed}
+			case stored.Version == a.Version:
+				return &LimitError{What: "account", ID: a.ID, Limit: "assets", Max: stored.Assets}
 			}
 			return &VersionError{What: "account", ID: strconv.Quote(a.ID), Expected: a.Version, Stored: stored.Version}
 		},
