@@ -1,9 +1,12 @@
 package ledger_test
 
 import (
+	"context"
 	"errors"
 	"testing"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/dynafin/dynafin/ledger"
@@ -109,5 +112,58 @@ func TestTheLastAssetIsOpenedAgain(t *testing.T) {
 	var limit *ledger.LimitError
 	if !errors.As(err, &limit) || limit.Max != 2 {
 		t.Errorf("%+v", limit)
+	}
+}
+
+// busyOnce finds the first write of the first transaction that is cancelled busy with another one: its condition is not judged.
+type busyOnce struct {
+	txn.Client
+	was bool
+}
+
+func (c *busyOnce) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, opts ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
+	out, err := c.Client.TransactWriteItems(ctx, in, opts...)
+	var canceled *types.TransactionCanceledException
+	if !c.was && errors.As(err, &canceled) {
+		canceled.CancellationReasons[0] = types.CancellationReason{Code: aws.String("TransactionConflict")}
+		c.was = true
+	}
+	return out, err
+}
+
+// While the record that tells a repeat apart is busy, what the others say decides nothing: it may be this command's own
+// work that took the funds (E7).
+func TestNothingIsRefusedWhileItsIdentifierIsBusy(t *testing.T) {
+	t.Parallel()
+	b := setup(t, ledger.Config{})
+	b.open(t, "bank", "ann-")
+	b.commit(t, b.book.Post(transfer("in-1", "bank", "ann-", "10.00")))
+	account := ledger.Account{Tenant: tenant, ID: "bob", Side: ledger.CreditSide}
+	asset := ledger.Asset{Currency: usd}
+	spend := ledger.Capture{Transaction: transfer("c-1", "ann-", "bank", "6.00")}
+	balance := b.balance(t, "bank")
+	b.commit(t, b.book.OpenAccount(account, asset))
+	b.commit(t, b.book.Reserve(hold("r-1", "ann-", "6.00")))
+	open := b.reservation(t, "r-1")
+	b.commit(t, b.book.Capture(open, spend))
+	b.commit(t, b.book.Post(transfer("out-1", "ann-", "bank", "4.00")))
+	b.commit(t, b.book.Refuse(transfer("out-2", "ann-", "bank", "4.00"), "too late"))
+	b.commit(t, b.book.ClosePeriod(b.balance(t, "bank"), "2026-10"))
+	for what, c := range map[string]struct {
+		part txn.Part
+		kind error
+	}{
+		"post":    {b.book.Post(transfer("out-1", "ann-", "bank", "4.00")), ledger.ErrDuplicate},
+		"refuse":  {b.book.Post(transfer("out-2", "ann-", "bank", "4.00")), ledger.ErrRefused},
+		"reserve": {b.book.Reserve(hold("r-1", "ann-", "6.00")), ledger.ErrDuplicate},
+		"capture": {b.book.Capture(open, spend), ledger.ErrDuplicate},
+		"open":    {b.book.OpenAccount(account, asset), ledger.ErrDuplicate},
+		"close":   {b.book.ClosePeriod(balance, "2026-10"), ledger.ErrDuplicate},
+	} {
+		busy := &busyOnce{Client: b.client}
+		_, err := impatient(busy).Commit(t.Context(), c.part)
+		if !busy.was || !errors.Is(err, c.kind) || errors.Is(err, ledger.ErrInsufficient) {
+			t.Errorf("%s, again: %v, want %v", what, err, c.kind)
+		}
 	}
 }
