@@ -14,8 +14,7 @@ const sdk = "github.com/aws/aws-sdk-go-v2"
 
 // What the parts of the client bring along. An entry allows an import path and everything below it.
 var (
-	errorsOnly = []string{modulePath + "/internal/fault"}
-	values     = []string{modulePath + "/internal/fault", sdk + "/service/dynamodb/types", sdk + "/service/dynamodb/schemas",
+	values = []string{modulePath + "/internal/fault", sdk + "/service/dynamodb/types", sdk + "/service/dynamodb/schemas",
 		"github.com/aws/smithy-go"}
 	client = []string{modulePath, sdk + "/aws", sdk + "/internal", sdk + "/service/dynamodb", sdk + "/service/internal",
 		"github.com/aws/smithy-go"}
@@ -30,7 +29,7 @@ var (
 var links = map[string][]string{
 	"internal/fault": {},
 	"internal/keys":  values,
-	"shardmap":       errorsOnly,
+	"shardmap":       client,
 	"capacity":       values,
 	"money":          values,
 	"fanout":         client,
