@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -221,10 +222,16 @@ func TestFindingsAreBounded(t *testing.T) {
 // breaking is a client whose nth request fails.
 type breaking struct {
 	*dynamodb.Client
+	mu   sync.Mutex
 	left int
 }
 
-func (c *breaking) fails() bool { c.left--; return c.left == 0 }
+func (c *breaking) fails() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.left--
+	return c.left == 0
+}
 
 func (c *breaking) GetItem(ctx context.Context, in *dynamodb.GetItemInput, opts ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error) {
 	if c.fails() {
@@ -268,7 +275,7 @@ func TestAVerificationContinuesWhereItWasBrokenOff(t *testing.T) {
 		}
 		of.Checkpoint, of.Tenant, of.Asset = "", tenant, usd
 		for broken := 1; ; broken++ {
-			first, err := b.book.Verify(t.Context(), &breaking{b.client, broken}, of)
+			first, err := b.book.Verify(t.Context(), &breaking{Client: b.client, left: broken}, of)
 			if err == nil {
 				sameBut(t, "unbroken", first, want)
 				break
