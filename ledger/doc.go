@@ -49,6 +49,9 @@
 //	DuplicateError   NotFoundError, ClosedError, FrozenError, ScaleError, PeriodClosedError, LimitError,
 //	RefusedError     VersionError, InsufficientError, CapError, RolledError
 //
+// RolledError asks for the same part once more: the posting goes to another bucket by now, which the Ledger has just learned
+// from the refusal. [Ledger.Commit] does that by itself.
+//
 // The clauses add up: two postings of one transaction on one account and asset become one write of its authority. The
 // default mode is commutative: any number of writers post at once, each on condition that enough is available. With
 // [Transaction.Expect] a posting happens only if the authority still has the version on which the caller decided.
@@ -93,6 +96,7 @@
 //
 //	v           N  format of the record, 1
 //	asset       S  code of the currency or security
+//	class       S  CASH or SEC
 //	scale       N  its decimal places; a posting of another scale is refused
 //	side        S  D or C, the account's normal side
 //	status      S  OPEN, FROZEN, CLOSED
@@ -133,8 +137,8 @@
 //	Capture             Post, 2 for the reservation, and 1 for each of its index entries
 //	Release, Expire     4, and 1 for each index entry
 //	Reverse, Correct    Post, and 2 for the links
-//	Close               2 authority + 2 for each month that is sealed
-//	Open                2 account + 2 for each asset and stripe
+//	ClosePeriod         2 authority + 2 for each month that is sealed
+//	OpenAccount         2 account + 2 for each asset and stripe; OpenAsset the same
 //
 //	Balance, Account, Reservation   1 read unit, strongly consistent
 //	Transaction                     1 read unit for each 4 KiB begun of the header
