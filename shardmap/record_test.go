@@ -1,12 +1,7 @@
 package shardmap_test
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
-	"flag"
-	"os"
-	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -14,19 +9,18 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/dynafin/dynafin/internal/golden"
 	"github.com/dynafin/dynafin/shardmap"
 )
-
-var update = flag.Bool("update", false, "write the golden files instead of comparing them")
 
 // The shapes of stored records are a public format: programs of other versions read them.
 func TestStoredMapsMatchTheGoldenFiles(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.create(t)
-	golden(t, "created", b.item(t))
+	golden.Item(t, "created", b.item(t))
 	from := b.reshard(t)
-	golden(t, "admitted", b.item(t))
+	golden.Item(t, "admitted", b.item(t))
 	b.now = from.Add(rules.MaxSkew + rules.Horizon)
 	v, err := b.maps.Drain(t.Context(), lane, 1, from, "ann")
 	must(t, v, err)
@@ -36,57 +30,12 @@ func TestStoredMapsMatchTheGoldenFiles(t *testing.T) {
 	must(t, v, err)
 	v, err = b.maps.Withdraw(t.Context(), lane, 3, "bob")
 	must(t, v, err)
-	golden(t, "retired_and_withdrawn", b.item(t))
+	golden.Item(t, "retired_and_withdrawn", b.item(t))
 	read, err := b.maps.Load(t.Context(), lane)
 	must(t, read, err)
 	if !reflect.DeepEqual(read.All(), v.All()) {
 		t.Errorf("read\n%+v\nwritten\n%+v", read.All(), v.All())
 	}
-}
-
-func golden(t *testing.T, name string, item map[string]types.AttributeValue) {
-	t.Helper()
-	got, err := json.MarshalIndent(readable(&types.AttributeValueMemberM{Value: item}), "", "  ")
-	if err != nil {
-		t.Fatal(err)
-	}
-	got = append(got, '\n')
-	file := filepath.Join("testdata", "items", name+".json")
-	if *update {
-		if err := os.WriteFile(file, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(got, want) {
-		t.Errorf("%s changed; that breaks stored data. Got\n%s", file, got)
-	}
-}
-
-// readable is a value as the wire has it.
-func readable(value types.AttributeValue) map[string]any {
-	switch v := value.(type) {
-	case *types.AttributeValueMemberS:
-		return map[string]any{"S": v.Value}
-	case *types.AttributeValueMemberN:
-		return map[string]any{"N": v.Value}
-	case *types.AttributeValueMemberL:
-		list := make([]any, len(v.Value))
-		for i, element := range v.Value {
-			list[i] = readable(element)
-		}
-		return map[string]any{"L": list}
-	case *types.AttributeValueMemberM:
-		entries := map[string]any{}
-		for name, element := range v.Value {
-			entries[name] = readable(element)
-		}
-		return map[string]any{"M": entries}
-	}
-	return nil
 }
 
 func sameItem(a, b map[string]types.AttributeValue) bool { return reflect.DeepEqual(a, b) }
