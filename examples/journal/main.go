@@ -83,7 +83,7 @@ func parseFlags(args []string, stderr io.Writer) (*options, error) {
 		fmt.Fprint(stderr, usage)
 		flags.PrintDefaults()
 	}
-	flags.IntVar(&o.workers, "workers", 8, "how many transactions are in work at the same time, 1 to 256")
+	flags.IntVar(&o.workers, "workers", 32, "how many transactions are in work at the same time, 1 to 256")
 	flags.StringVar(&o.tenant, "tenant", "journal", "`name` of the books")
 	flags.StringVar(&o.endpoint, "endpoint", "", "`URL` of a DynamoDB endpoint; its table is created if absent, credentials and region come from AWS_* variables")
 	flags.BoolVar(&o.equity, "equity", false, "also print the accounts that the ledger needs beside the journal's, so that every commodity adds up to zero")

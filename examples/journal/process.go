@@ -37,7 +37,8 @@ func process(ctx context.Context, o *options, stdin io.Reader, stdout io.Writer,
 		}
 	}
 	client, config := connect(o)
-	b := newBooks(o.tenant, client, config, found)
+	b := newBooks(ctx, o.tenant, client, config, found)
+	defer b.batcher.Close(ctx)
 	if err := errors.Join(createTable(ctx, client, b.book), ctx.Err()); err != nil {
 		return 0, err
 	}
@@ -60,15 +61,11 @@ func process(ctx context.Context, o *options, stdin io.Reader, stdout io.Writer,
 		}
 	}
 	screen.say("%s", im.summary())
-	accounts := found.accounts
-	if o.equity {
-		accounts = merge(accounts, b.internalAccounts())
-	}
-	rows, err := b.trialBalance(ctx, accounts, o.workers)
+	rows, err := b.trialBalance(ctx, o.equity)
 	if err != nil {
 		return im.count[bad], err
 	}
-	return im.count[bad], o.printBalance(stdout, found, rows)
+	return im.count[bad], b.print(stdout, rows, o.places)
 }
 
 // connect returns a client of the endpoint or of a new, empty database in this process, and how to retry there. Nearly all
