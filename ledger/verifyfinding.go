@@ -125,7 +125,7 @@ func judgeMonth(before, after, seen Totals) (outcome, Finding) {
 		if seen.Count == before.Count {
 			f.Expected = before
 		}
-		f.Kind, f.Detail = ChangedPostings, fmt.Sprintf("of %d postings, at least one is not what was posted", seen.Count)
+		f.Kind, f.Detail = ChangedPostings, fmt.Sprintf("as many postings as were posted, %d, but not the same", seen.Count)
 	default:
 		return monthMoved, f
 	}
