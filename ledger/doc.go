@@ -127,6 +127,26 @@
 // A changed, missing or additional posting makes the recomputed totals differ. It is no signature: whoever
 // can rewrite postings can rewrite totals.
 //
+// [Ledger.Verify] recomputes a balance from its postings, step by step and with a checkpoint, and says what is missing, extra or
+// changed. Who posts meanwhile is not held up:
+//
+//	totals ─► postings, page by page ─► totals ─┬─ the postings are those of one of the two: proved
+//	             ▲                              ├─ they cannot be: a finding
+//	             └── the end, or all of them ◄──┴─ they are between the two: read on; in the end the month is reported as moved
+//
+// # Reading
+//
+// A statement ([Ledger.Statement], [Ledger.StatementPage]) merges the partitions of a month, one for each bucket, stripe and
+// lane in use, and goes on month by month. Balances and seals say which months and buckets there are, so nothing is
+// searched for. Its cursor continues that very query and no other.
+//
+// Times are two: when a posting is effective, and when it was recorded. [Ledger.BalanceAt] answers for any pair. It begins with
+// the last seal and the totals of open months, and reads the postings of one month at most, unless it is asked what was known.
+//
+// Every read of a record is strongly consistent, but that of many records is not one moment: a [Ledger.TrialBalance] while others
+// post may have a transaction in one row only. [Ledger.TrialBalanceCut] is one moment, at twice the price; the past
+// ([Ledger.TrialBalanceAt]) holds still by itself. Only the two lists of open reservations, [Ledger.Held] and [Ledger.Due], lag.
+//
 // # Cost
 //
 // Write units, with every record within 1 KiB:
@@ -142,6 +162,10 @@
 //
 //	Balance, Account, Reservation   1 read unit, strongly consistent
 //	Transaction                     1 read unit for each 4 KiB begun of the header
+//	Balances, TrialBalance          1 for each 4 KiB begun of an account's balances, and for each stripe at least
+//	Statement                       Balances for each month, and 1 for each 4 KiB begun of postings: about 13 of them
+//	BalanceAt                       3, and the postings of one month up to the time
+//	Verify                          2, 1 for each month, and all postings
 //
 // An authority is about 0.5 KiB and 105 bytes for each open month with postings, so four open months fit one unit. A header is about 0.25 KiB
 // and 0.08 KiB for each posting.
