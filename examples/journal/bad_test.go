@@ -148,8 +148,9 @@ func TestAJournalOfTwentyYears(t *testing.T) {
 	}
 	url, _ := server(t)
 	for _, said := range []string{": 240 posted, 0 there before", ": 0 posted, 240 there before"} {
-		got := imports(t, text.String(), "-endpoint", url, "-")
+		got := imports(t, text.String(), "-endpoint", url, "-verify", "-")
 		got.says(t, said)
+		got.says(t, "2 balances proved from 480 postings\n")
 		if got.stdout != "assets:bank\tEUR\t-168000.00\nexpenses:rent\tEUR\t168000.00\n" {
 			t.Errorf("the balances are\n%s", got.stdout)
 		}

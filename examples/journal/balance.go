@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -32,6 +33,26 @@ func (b *books) trialBalance(ctx context.Context, whole bool) ([]ledger.Total, e
 			cmp.Compare(b.symbolOf(x.Currency.Code()), b.symbolOf(y.Currency.Code())))
 	})
 	return balances.Rows, nil
+}
+
+// verify proves every balance of the accounts that the import used from its stored postings: their count, sum and digest are
+// what was kept when they were posted.
+func (b *books) verify(ctx context.Context, screen *console) error {
+	rows, err := b.trialBalance(ctx, true)
+	if err != nil {
+		return err
+	}
+	var postings int64
+	for i, r := range rows {
+		screen.progress("proving balance %d of %d", i+1, len(rows))
+		proof, err := b.book.Verify(ctx, b.client, ledger.Verification{Tenant: b.tenant, Account: r.Account, Asset: r.Currency, Locate: true})
+		if err = errors.Join(err, proof.Err()); err != nil {
+			return err
+		}
+		postings += proof.Postings
+	}
+	screen.say("%s proved from %s", plural(len(rows), "balance"), plural(int(postings), "posting"))
+	return nil
 }
 
 // print writes balances as account, commodity and amount with tabs between, without those that are zero. places says how

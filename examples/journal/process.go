@@ -61,11 +61,17 @@ func process(ctx context.Context, o *options, stdin io.Reader, stdout io.Writer,
 		}
 	}
 	screen.say("%s", im.summary())
-	rows, err := b.trialBalance(ctx, o.equity)
-	if err != nil {
-		return im.count[bad], err
+	for _, note := range found.notes(o.places) {
+		screen.say("%s", note)
 	}
-	return im.count[bad], b.print(stdout, rows, o.places)
+	rows, err := b.trialBalance(ctx, o.equity)
+	if err == nil {
+		err = b.print(stdout, rows, o.places)
+	}
+	if err == nil && o.verify {
+		err = b.verify(ctx, screen)
+	}
+	return im.count[bad], err
 }
 
 // connect returns a client of the endpoint or of a new, empty database in this process, and how to retry there. Nearly all

@@ -17,6 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/dynafin/dynafin/dynamosim"
 	"github.com/dynafin/dynafin/ledger"
@@ -155,6 +156,41 @@ func TestImportingTwiceChangesNothing(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Every balance is proved, conversions and all, until somebody changes a posting.
+func TestEveryBalanceIsProvedFromItsPostings(t *testing.T) {
+	for _, name := range journals {
+		imports(t, "", "-verify", "testdata/"+name+".csv").says(t, " balances proved from ")
+	}
+	url, db := server(t)
+	imports(t, header+coffee(1), "-verify", "-endpoint", url, "-").says(t, "2 balances proved from 2 postings\n")
+	changed := change(t, db, "POST#")
+	got := journal(t.Context(), strings.NewReader(header+coffee(1)), "-verify", "-endpoint", url, "-")
+	if got.code != exitFailed || !strings.Contains(got.stderr, "journal: ") {
+		t.Errorf("%s was changed, and nobody said so: exit code %d\n%s", changed, got.code, got.stderr)
+	}
+}
+
+// change changes the source of the first item whose sort key begins so, behind the ledger's back.
+func change(t *testing.T, db *dynamosim.DB, sortKey string) (key string) {
+	t.Helper()
+	client, table := db.Client(), aws.String(ledger.DefaultTable)
+	all, err := client.Scan(t.Context(), &dynamodb.ScanInput{TableName: table})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, item := range all.Items {
+		if sk := item["SK"].(*types.AttributeValueMemberS).Value; strings.HasPrefix(sk, sortKey) {
+			item["source"] = &types.AttributeValueMemberS{Value: "forged"}
+			if _, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: table, Item: item}); err != nil {
+				t.Fatal(err)
+			}
+			return sk
+		}
+	}
+	t.Fatalf("nothing begins with %s", sortKey)
+	return ""
 }
 
 func TestTheSameFileNamedTwiceIsImportedOnce(t *testing.T) {

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"slices"
@@ -17,7 +18,7 @@ type survey struct {
 }
 
 // manner is how a commodity is written.
-type manner struct{ needs, places int } // the most decimal places that an amount needs, and that one was written with
+type manner struct{ needs, fewest, places int } // the decimal places that an amount needs at most, and is written with
 
 func newSurvey() *survey {
 	return &survey{commodities: map[string]*manner{}, accounts: map[string]map[string]bool{}}
@@ -67,10 +68,10 @@ func (s *survey) add(e *entry) {
 		}
 		u := s.commodities[p.commodity]
 		if u == nil {
-			u = &manner{}
+			u = &manner{fewest: p.amount.places}
 			s.commodities[p.commodity] = u
 		}
-		u.needs, u.places = max(u.needs, p.amount.needs()), max(u.places, p.amount.places)
+		u.needs, u.fewest, u.places = max(u.needs, p.amount.needs()), min(u.fewest, p.amount.places), max(u.places, p.amount.places)
 		if s.accounts[p.account] == nil {
 			s.accounts[p.account] = map[string]bool{}
 		}
@@ -109,6 +110,19 @@ func (s *source) checkMarks(e *entry) error {
 
 // symbols returns the commodities in order.
 func (s *survey) symbols() []string { return slices.Sorted(maps.Keys(s.commodities)) }
+
+// notes names the commodities that hledger may show rounded: it writes out all amounts with as many decimal places as it
+// shows, or with more if they have more.
+func (s *survey) notes(places perCommodity) (notes []string) {
+	for _, symbol := range s.symbols() {
+		m := s.commodities[symbol]
+		if _, asked := places[symbol]; !asked && m.fewest < m.places {
+			notes = append(notes, fmt.Sprintf("note: amounts of %s have %d to %d decimal places; hledger may show balances of it rounded to %d, as -places '%s=%[4]d' does",
+				shown(symbol), m.fewest, m.places, m.fewest, symbol))
+		}
+	}
+	return notes
+}
 
 // shown is a commodity for people.
 func shown(symbol string) string {

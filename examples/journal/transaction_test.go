@@ -241,9 +241,11 @@ func TestACommodityIsACurrencyIfItCanBe(t *testing.T) {
 
 func TestBalancesAreRoundedOnlyIfAskedTo(t *testing.T) {
 	text := header + rows(1, "2026-01-02", "x", "a|33|FOO", "b|-35.7885|$") + rows(2, "2026-01-02", "y", "c|1|FOO", "d|-2600.545|$")
-	if got, want := imports(t, text, "-").stdout, "a\tFOO\t33\nb\t$\t-35.7885\nc\tFOO\t1\nd\t$\t-2600.5450\n"; got != want {
-		t.Errorf("%q, want %q", got, want)
+	exact := imports(t, text, "-")
+	if want := "a\tFOO\t33\nb\t$\t-35.7885\nc\tFOO\t1\nd\t$\t-2600.5450\n"; exact.stdout != want {
+		t.Errorf("%q, want %q", exact.stdout, want)
 	}
+	exact.says(t, "amounts of $ have 3 to 4 decimal places; hledger may show balances of it rounded to 3, as -places '$=3' does\n")
 	if got, want := imports(t, text, "-places", "$=2", "-").stdout, "a\tFOO\t33\nb\t$\t-35.79\nc\tFOO\t1\nd\t$\t-2600.54\n"; got != want {
 		t.Errorf("%q, want %q, as hledger 1.25 prints it", got, want)
 	}
