@@ -127,6 +127,9 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		return exitUsage
 	}
 	refused, err := process(ctx, o, stdin, stdout, newConsole(stderr))
+	if err != nil && ctx.Err() != nil {
+		err = errors.New("interrupted; every transaction that was begun is finished, and importing again goes on from there")
+	}
 	if err != nil {
 		fmt.Fprintf(stderr, "journal: %v\n", err)
 	}

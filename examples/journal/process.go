@@ -54,9 +54,6 @@ func process(ctx context.Context, o *options, stdin io.Reader, stdout io.Writer,
 	for _, file := range files {
 		if err := im.run(ctx, file); err != nil {
 			screen.say("%s", im.summary())
-			if ctx.Err() != nil {
-				err = errors.New("interrupted; every transaction that was begun is finished, and importing again goes on from there")
-			}
 			return im.count[bad], err
 		}
 	}

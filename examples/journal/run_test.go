@@ -242,15 +242,28 @@ func TestLostAnswersAndABreakdownLeaveTheBooksRight(t *testing.T) {
 }
 
 func TestAnInterruptedImportGoesOnWhereItWas(t *testing.T) {
-	url, _ := server(t)
-	ctx, interrupt := context.WithCancel(t.Context())
-	interrupt()
-	got := journal(ctx, nil, "-endpoint", url, "testdata/year.csv")
-	if got.code != exitFailed || got.stdout != "" {
-		t.Fatalf("exit code %d\n%s", got.code, got.stderr)
-	}
-	if got := imports(t, "", "-endpoint", url, "testdata/year.csv"); got.stdout != file(t, "year.tsv") {
-		t.Errorf("the balances are\n%s", got.stdout)
+	for _, after := range []int64{0, 1, 60} { // before it begins, while accounts are opened, while it posts
+		ctx, interrupt := context.WithCancel(t.Context())
+		db := dynamosim.New(t)
+		var calls atomic.Int64
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if strings.HasSuffix(r.Header.Get("X-Amz-Target"), ".TransactWriteItems") && calls.Add(1) == after {
+				interrupt()
+			}
+			db.ServeHTTP(w, r)
+		}))
+		t.Cleanup(s.Close)
+		if after == 0 {
+			interrupt()
+		}
+		args := []string{"-endpoint", s.URL, "-workers", "4", "testdata/year.csv"}
+		got := journal(ctx, nil, args...)
+		if got.code != exitFailed || got.stdout != "" || !strings.Contains(got.stderr, "journal: interrupted; ") {
+			t.Fatalf("exit code %d\n%s", got.code, got.stderr)
+		}
+		if got := imports(t, "", args...); got.stdout != file(t, "year.tsv") {
+			t.Errorf("the balances are\n%s", got.stdout)
+		}
 	}
 }
 
