@@ -18,6 +18,9 @@ import (
 	"github.com/dynafin/dynafin/txn"
 )
 
+// loadService is how long a transaction takes where it takes time.
+const loadService = 5 * time.Millisecond
+
 // crowd is a ledger in a bubble of virtual time, and a batcher that many callers post through.
 type crowd struct {
 	*bench
