@@ -3,8 +3,10 @@ package invariant_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/dynafin/dynafin/invariant"
@@ -95,15 +97,29 @@ func posted(tx ledger.Transaction) (ops []invariant.AuthorityOp) {
 	return ops
 }
 
-// clerk is what one process of the bank has.
+// clerk is what one process of the bank has, for as long as it lives.
 type clerk struct {
 	p       *invariant.Process
 	book    *ledger.Ledger
 	commits *txn.Committer
+	open    map[string]*asked // what it was asked for and does not know the outcome of
 }
 
-func newClerk(p *invariant.Process) *clerk {
-	return &clerk{p: p, book: newBook(p.Now), commits: txn.New(p.Client(), p.Txn())}
+// staff are the clerks of all processes.
+type staff struct {
+	mu     sync.Mutex
+	clerks map[*invariant.Process]*clerk
+}
+
+func newStaff() *staff { return &staff{clerks: map[*invariant.Process]*clerk{}} }
+
+func (s *staff) clerk(p *invariant.Process) *clerk {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.clerks[p] == nil {
+		s.clerks[p] = &clerk{p: p, book: newBook(p.Now), commits: txn.New(p.Client(), p.Txn()), open: map[string]*asked{}}
+	}
+	return s.clerks[p]
 }
 
 // asked is something that a client asks for, once, however many attempts it takes. The model is told of it operation by
@@ -115,8 +131,14 @@ type asked struct {
 	doubt bool
 }
 
+// begin notes what is asked for. When the same is asked again in one life it is the same, and not another.
 func (c *clerk) begin(ops ...invariant.AuthorityOp) *asked {
+	key := fmt.Sprint(ops)
+	if a := c.open[key]; a != nil {
+		return a
+	}
 	a := &asked{ops: ops}
+	c.open[key] = a
 	for _, op := range ops {
 		a.answered = append(a.answered, c.p.Begin(op))
 	}
@@ -160,6 +182,7 @@ func (a *asked) ended(err error) (word string, again error) {
 	errors.As(err, &canceled)
 	switch {
 	case err == nil, ledger.Repeated(err):
+		a.doubt = false
 		return a.done(), nil
 	case errors.Is(err, txn.ErrAmbiguous), canceled != nil && canceled.Unsettled:
 		a.doubt = true
@@ -173,6 +196,7 @@ func (a *asked) ended(err error) (word string, again error) {
 		return "its time has come", nil
 	case errors.As(err, &ended):
 		if a.ops[0].Do == invariant.AuthorityRelease {
+			a.doubt = false
 			return a.done(), nil
 		}
 		a.refused(func(op invariant.AuthorityOp) string { return ofHold(op, invariant.AuthorityEnded) })
@@ -194,6 +218,9 @@ func (c *clerk) until(ctx context.Context, a *asked, attempt func() error) (stri
 	for {
 		word, err := a.ended(attempt())
 		if err == nil {
+			if !a.doubt {
+				delete(c.open, fmt.Sprint(a.ops))
+			}
 			return word, nil
 		}
 		if c.p.Sleep(ctx, c.p.Jitter(10*time.Second)) != nil {
@@ -264,12 +291,16 @@ func (c *clerk) post(ctx context.Context, tx ledger.Transaction, forGood bool) (
 		var refused *ledger.RefusedError
 		switch {
 		case err == nil, errors.As(err, &refused):
-			if a.doubt = false; err != nil {
+			if err != nil {
 				word = refused.Reason
 			}
-			a.refused(nothing)
+			if a.doubt {
+				a.doubt = false
+				a.refused(nothing)
+			}
 			return "refused: " + word, nil
 		case ledger.Repeated(err):
+			a.doubt = false
 			return a.done(), nil
 		case c.p.Sleep(ctx, c.p.Jitter(10*time.Second)) != nil:
 			return "", err

@@ -129,13 +129,13 @@ func drawTask(w *invariant.World, i int) task {
 
 // runBank is the story of a bank.
 func runBank(w *invariant.World) {
-	book := openBank(w)
+	book, clerks := openBank(w), newStaff()
 	var tasks []task
 	for i := range 3 + w.Choose("more tasks", 4) {
 		t := drawTask(w, i)
 		tasks = append(tasks, t)
 		w.Command(t.name, func(ctx context.Context, p *invariant.Process) ([]byte, error) {
-			word, err := t.do(ctx, newClerk(p))
+			word, err := t.do(ctx, clerks.clerk(p))
 			return []byte(word), err
 		})
 	}
@@ -143,7 +143,7 @@ func runBank(w *invariant.World) {
 		if err := p.Sleep(ctx, expiry.Sub(p.Now())); err != nil {
 			return err
 		}
-		return newClerk(p).sweep(ctx)
+		return clerks.clerk(p).sweep(ctx)
 	})
 	w.Always("the books hold", booksHold(w, book))
 	w.Run()
@@ -210,7 +210,7 @@ func TestTheLedgerHoldsWhateverHappens(t *testing.T) {
 func TestTheLedgerSurvivesEachFaultAtEachRequest(t *testing.T) {
 	t.Parallel()
 	runs := invariant.EachFault(t, invariant.Config{}, func(w *invariant.World) {
-		book := openBank(w)
+		book, clerks := openBank(w), newStaff()
 		steps := []func(ctx context.Context, c *clerk) (string, error){
 			func(ctx context.Context, c *clerk) (string, error) {
 				return c.reserve(ctx, "h1", "ann", 600, expiry.Add(time.Hour))
@@ -226,7 +226,7 @@ func TestTheLedgerSurvivesEachFaultAtEachRequest(t *testing.T) {
 		}
 		w.Worker("clerk", func(ctx context.Context, p *invariant.Process) error {
 			for i, step := range steps {
-				word, err := step(ctx, newClerk(p))
+				word, err := step(ctx, clerks.clerk(p))
 				if err != nil {
 					return err
 				}
