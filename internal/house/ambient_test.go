@@ -28,6 +28,7 @@ var ambientAllowed = map[string]string{
 	"idempotency/requests.go": "default of Config.Now",
 	"ledger/ledger.go":        "default of Config.Now",
 	"sentinel/names.go":       "default of Config.Now",
+	"outbox/config.go":        "defaults of RelayConfig: its clock, the token of a claim, its jitter, and the wait between rounds",
 	"dynamosim/options.go":    "default of Options.Now",
 	"internal/stores":         "names and tokens that no other run at an endpoint may meet, and real tables that take time",
 	"storetest":               "identities that no other run on a table may meet, and indexes of real tables that lag",
