@@ -209,10 +209,10 @@ func (r *Relay) itsTurn(ctx context.Context, c candidate) bool {
 		return true
 	case errors.Is(err, ErrCorrupt), err == nil && before.State == Parked:
 		putOff = now.Add(r.config.Hold)
-	case err == nil && before.State == Ready && before.Event.Due.After(now):
-		putOff = before.Event.Due
+	case err == nil && before.State == Ready && !before.Event.Due.Before(c.Due):
+		putOff = before.Event.Due.Add(1) // behind it in the queue, or it would keep the one it waits for from its turn
 	default:
-		return false // it is on its way
+		return false // the one before is ahead of it in the queue, or on its way
 	}
 	// If this fails, or somebody else was faster, the next round sees it.
 	_ = r.try(ctx, "AP16.reschedule", c.EventID, func(ctx context.Context) error {

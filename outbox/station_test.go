@@ -28,6 +28,8 @@ type station struct {
 
 	mu   sync.Mutex
 	seen map[string]int // observations by pattern and outcome
+
+	probed int // bytes of a record, see recordBytes
 }
 
 // inBubble runs a test in virtual time.
