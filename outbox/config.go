@@ -63,7 +63,8 @@ type RelayConfig struct {
 	// RetryMin and RetryMax bound the wait before the next attempt: RetryMin doubled with each attempt, at most RetryMax,
 	// of which the upper half is drawn. Defaults: 1 s and 5 min.
 	RetryMin, RetryMax time.Duration
-	// Hold is how long an event of an ordered outbox is put off if the one before it is parked. Default: 1 min.
+	// Hold is how long an event of an ordered outbox is put off if the one before it is parked and others queue up behind it.
+	// Default: 1 min.
 	Hold time.Duration
 	// Retention is how long a COMPLETED record stays before the table's time to live may delete it: longer than the longest
 	// outage and replay. Negative: for ever. Default: 30 days; at least an hour.

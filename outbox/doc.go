@@ -77,8 +77,8 @@
 // # Order
 //
 // With Config.Ordered version n+1 of an aggregate is first published after version n is COMPLETED or PASSED. If version n
-// is parked, its aggregate stops there, listed by [Outbox.Parked], and all others go on. A repeat of an older version can
-// still arrive late, see above: consumers that apply versions in order drop it.
+// is parked, its aggregate stops there, listed by [Outbox.Parked], and all others go on. A repeat of an older version, or a
+// passed one, can still arrive late, from a relay that stood still: consumers that apply versions in order drop it.
 //
 // # Record
 //
@@ -125,7 +125,8 @@
 //
 //	Create    2 write units for each KiB begun of payload and about 0.6 KiB, and 1 for each KiB begun of the index entry
 //	publish   claim 3 and complete 2 units at 1.6 KiB, and 0.08 units of journal an event in full batches of 25
-//	order     1 read unit more for each event, for the version before
+//	order     1 read unit more for each event, for the version before, and for each aggregate that waits, each round; a queue
+//	          longer than a round reads is put in order by reschedules, 4 units each
 //	Get       1 read unit for each 4 KiB begun, strongly consistent
 //	a round   0.5 read units for each shard and 4 KiB begun of its index entries
 //	idle      one request a shard each RelayConfig.PollMax, and one for journals each RelayConfig.Recover: with 13 shards,

@@ -28,11 +28,7 @@ func (r *Relay) pass(list, publish, work context.Context) (Round, error) {
 	round := Round{Listed: len(listed), More: more || len(taken) < len(listed)}
 	chains := r.chains(taken)
 	for len(chains) > 0 && list.Err() == nil {
-		heads := make([]candidate, 0, len(chains))
-		for _, chain := range chains {
-			heads = append(heads, chain[0])
-		}
-		heads, waiting := r.inTurn(work, heads)
+		heads, waiting := r.inTurn(work, chains, round.More)
 		round.Waiting += waiting
 		completed := map[string]bool{}
 		batches := r.batches(heads)
@@ -140,86 +136,6 @@ func (r *Relay) respread(round Round) {
 	case round.Lost <= tried/16:
 		r.spread = max(r.spread/2, 1)
 	}
-}
-
-// chains returns the candidates as lists of which each event waits for the one before: those of an aggregate if the
-// outbox is ordered, otherwise each for itself.
-func (r *Relay) chains(taken []candidate) [][]candidate {
-	var chains [][]candidate
-	type aggregate struct{ tenant, kind, id string }
-	at := map[aggregate]int{}
-	for _, c := range taken {
-		of := aggregate{c.Tenant, c.AggregateType, c.AggregateID}
-		i, known := at[of]
-		if !r.events.config.Ordered || !known {
-			at[of] = len(chains)
-			chains = append(chains, []candidate{c})
-			continue
-		}
-		chains[i] = append(chains[i], c)
-	}
-	for _, chain := range chains {
-		slices.SortFunc(chain, func(a, b candidate) int { return cmp.Compare(a.AggregateVersion, b.AggregateVersion) })
-	}
-	return chains
-}
-
-// behind returns what is left of the chains whose first event is completed.
-func behind(chains [][]candidate, completed map[string]bool) (rest [][]candidate) {
-	for _, chain := range chains {
-		if len(chain) > 1 && completed[chain[0].EventID] {
-			rest = append(rest, chain[1:])
-		}
-	}
-	return rest
-}
-
-// inTurn returns the candidates whose aggregate has come to them, and how many have to wait.
-func (r *Relay) inTurn(ctx context.Context, heads []candidate) (ready []candidate, waiting int) {
-	if !r.events.config.Ordered {
-		return heads, 0
-	}
-	turn := make([]bool, len(heads))
-	each(len(heads), func(i int) { turn[i] = r.itsTurn(ctx, heads[i]) })
-	for i, yes := range turn {
-		if yes {
-			ready = append(ready, heads[i])
-		}
-	}
-	return ready, len(heads) - len(ready)
-}
-
-// itsTurn says whether the version before is done with, by one strongly consistent read by key. A version without a
-// record is: versions are committed one after the other, so it was completed and cleaned up, or is older than the outbox.
-// An event that will have to wait for long is put off, so that it does not stand in the way of others.
-func (r *Relay) itsTurn(ctx context.Context, c candidate) bool {
-	if c.AggregateVersion <= 1 {
-		return true
-	}
-	id := orderedID(c.Tenant, c.AggregateType, c.AggregateID, c.AggregateVersion-1)
-	var before Record
-	err := r.try(ctx, "AP16.predecessor", id, func(ctx context.Context) (err error) {
-		before, err = r.events.Get(ctx, r.client, id)
-		return err
-	})
-	now := r.config.Now()
-	var putOff time.Time
-	switch {
-	case errors.Is(err, ErrNotFound), err == nil && before.State.Final():
-		return true
-	case errors.Is(err, ErrCorrupt), err == nil && before.State == Parked:
-		putOff = now.Add(r.config.Hold)
-	case err == nil && before.State == Ready && !before.Event.Due.Before(c.Due):
-		putOff = before.Event.Due.Add(1) // behind it in the queue, or it would keep the one it waits for from its turn
-	default:
-		return false // the one before is ahead of it in the queue, or on its way
-	}
-	// If this fails, or somebody else was faster, the next round sees it.
-	_ = r.try(ctx, "AP16.reschedule", c.EventID, func(ctx context.Context) error {
-		_, err := r.events.apply(ctx, r.client, r.events.reschedule(c.seen(), putOff))
-		return err
-	})
-	return false
 }
 
 // batches divides candidates so that each batch's journal fits into one write unit.

@@ -3,6 +3,7 @@ package outbox_test
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -148,4 +149,29 @@ func (s *station) published() map[string]int {
 		copies[m.Event.ID]++
 	}
 	return copies
+}
+
+// slow returns a client whose requests take a few milliseconds.
+func (s *station) slow() *dynamodb.Client {
+	return s.db.Client(func(o *dynamodb.Options) { o.HTTPClient = slowly{s.db} })
+}
+
+type slowly struct{ *dynamosim.DB }
+
+func (d slowly) Do(req *http.Request) (*http.Response, error) {
+	time.Sleep(5 * time.Millisecond)
+	return d.DB.Do(req)
+}
+
+// damage changes the payload of an event behind the outbox's back.
+func (s *station) damage(id string) {
+	s.Helper()
+	table := txn.Table{Name: "Orders"}.WithDefaults("Orders")
+	_, err := s.client.UpdateItem(s.Context(), &dynamodb.UpdateItemInput{
+		TableName: &table.Name, Key: table.Key("OUTBOX#"+id, "EVENT"), UpdateExpression: aws.String("SET payload = :p"),
+		ExpressionAttributeValues: txn.Item{":p": &types.AttributeValueMemberB{Value: []byte("other")}},
+	})
+	if err != nil {
+		s.Fatal(err)
+	}
 }
