@@ -18,7 +18,7 @@ import (
 func (s *station) sized(id string, bytes int) {
 	s.Helper()
 	e := accepted(id)
-	e.OccurredAt = time.Now()
+	e.OccurredAt = s.now()
 	probe := e
 	probe.Payload = nil
 	e.Payload = make([]byte, bytes-s.recordBytes(probe))
@@ -66,13 +66,13 @@ func TestStepsCostWhatTheChapterPlans(t *testing.T) {
 			s.Errorf("the journal of %d events costs %v + %v units, want 2: 0.08 an event", n, put, drop)
 		}
 		fails = false
-		time.Sleep(time.Second)
+		s.sleep(time.Second)
 		s.once(relay)
 		check("claim (3) and complete (2)", n*(2+2), n*1)
 
 		s.sized("order-0025", 1638)
 		e := accepted("order-0025")
-		if err := s.events.Reschedule(s.Context(), meter, s.get(e.ID), time.Now().Add(time.Hour)); err != nil {
+		if err := s.events.Reschedule(s.Context(), meter, s.get(e.ID), s.now().Add(time.Hour)); err != nil {
 			s.Error(err)
 		}
 		if base, index := meter.units("UpdateItem"); base != 2 || index != 2 {
@@ -87,7 +87,7 @@ func TestAJournalCostsOneUnitWhateverTheIDs(t *testing.T) {
 		inBubble(t, plain, noLag, func(s *station) {
 			for i := range 110 {
 				e := accepted("order-1")
-				e.ID, e.OccurredAt = fmt.Sprintf("%0*d", length, i), time.Now()
+				e.ID, e.OccurredAt = fmt.Sprintf("%0*d", length, i), s.now()
 				if length == 1 {
 					e.ID = string(rune('0' + i))
 				}
@@ -117,7 +117,7 @@ func TestCompressionHalvesTheCost(t *testing.T) {
 	for compress, want := range map[bool]float64{false: 2, true: 1} {
 		inBubble(t, outbox.Config{Compress: compress}, noLag, func(s *station) {
 			e := accepted("order-1")
-			e.Payload, e.OccurredAt = payload, time.Now()
+			e.Payload, e.OccurredAt = payload, s.now()
 			if _, err := txn.Commit(s.Context(), s.client, s.events.Create(e)); err != nil {
 				s.Fatal(err)
 			}
@@ -157,25 +157,25 @@ func TestThirteenShardsCarryFiveThousandEventsASecond(t *testing.T) {
 					version = 2 // is refused once
 				}
 				e := onShard(n, version)
-				e.OccurredAt = time.Now()
+				e.OccurredAt = s.now()
 				if n%(rate/moved) == 1 {
-					e.Due = time.Now().Add(time.Hour) // is rescheduled to now
+					e.Due = s.now().Add(time.Hour) // is rescheduled to now
 				}
 				if _, err := txn.Commit(s.Context(), s.client, s.events.Create(e)); err != nil {
 					s.Fatal(err)
 				}
 				if !e.Due.IsZero() {
-					if err := s.events.Reschedule(s.Context(), s.client, s.get(e.ID), time.Now()); err != nil {
+					if err := s.events.Reschedule(s.Context(), s.client, s.get(e.ID), s.now()); err != nil {
 						s.Fatal(err)
 					}
 				}
 				n++
 			}
 			s.once(relay)
-			time.Sleep(time.Second / slices)
+			s.sleep(time.Second / slices)
 		}
 		for range 3 {
-			time.Sleep(time.Second)
+			s.sleep(time.Second)
 			s.once(relay)
 		}
 		if got := len(s.bus.Messages()); got != n {

@@ -40,7 +40,7 @@ func TestEveryEventOfARelayThatDiesIsFound(t *testing.T) {
 			ctx, stop := context.WithCancel(s.Context())
 			done := make(chan error)
 			go func() { done <- s.relay(nil, outbox.RelayConfig{Lease: 30 * time.Second}, nil).Run(ctx) }()
-			time.Sleep(60 * time.Second)
+			s.sleep(60 * time.Second)
 			if counts := s.states(ids); counts[outbox.Completed] != 4 {
 				s.Errorf("died after request %d: %v", died, counts)
 			}
@@ -74,9 +74,9 @@ func TestNoStepOfALateRelaySucceeds(t *testing.T) {
 			pausing := &pausingClient{RelayClient: s.client, at: int64(stands)}
 			other := s.relay(nil, outbox.RelayConfig{}, nil)
 			pausing.meanwhile = func() {
-				time.Sleep(31 * time.Second)
+				s.sleep(31 * time.Second)
 				s.once(other)
-				time.Sleep(5 * time.Second)
+				s.sleep(5 * time.Second)
 				s.once(other)
 			}
 			s.relay(nil, outbox.RelayConfig{Concurrency: 1}, pausing).Once(s.Context())
@@ -144,16 +144,16 @@ func TestAClaimThatLandsLateHidesNothing(t *testing.T) {
 	inBubble(t, plain, noLag, func(s *station) {
 		ids := s.orders(1)
 		seen := s.get(ids[0])
-		if err := s.events.Journal(s.Context(), s.client, "claim-1", time.Now().Add(30*time.Second), ids[0]); err != nil {
+		if err := s.events.Journal(s.Context(), s.client, "claim-1", s.now().Add(30*time.Second), ids[0]); err != nil {
 			s.Fatal(err)
 		}
 		broken := publisherFunc(func(context.Context, []outbox.Message) []outbox.Result { return nil })
-		time.Sleep(30 * time.Second) // at its end the lease has ended
+		s.sleep(30 * time.Second) // at its end the lease has ended
 		s.once(s.relay(broken, outbox.RelayConfig{}, nil))
 		if s.counted("AP16.fence", outbox.OutcomeApplied) != 1 || s.journals() != 0 {
 			s.Errorf("%v, %d journals", s.seen, s.journals())
 		}
-		err := s.events.Take(s.Context(), s.client, "claim", seen, "claim-1", time.Now())
+		err := s.events.Take(s.Context(), s.client, "claim", seen, "claim-1", s.now())
 		if err == nil || s.get(ids[0]).State != outbox.Ready {
 			s.Errorf("the late claim: %v", err)
 		}
@@ -165,19 +165,19 @@ func TestPoisonThatKillsRelaysIsParked(t *testing.T) {
 	inBubble(t, plain, noLag, func(s *station) {
 		ids := s.orders(1)
 		for attempt := range 4 {
-			if err := s.events.Take(s.Context(), s.client, "claim", s.get(ids[0]), fmt.Sprint("claim-", attempt), time.Now()); err != nil {
+			if err := s.events.Take(s.Context(), s.client, "claim", s.get(ids[0]), fmt.Sprint("claim-", attempt), s.now()); err != nil {
 				s.Fatal(err)
 			}
 			j := fmt.Sprint("claim-", attempt)
-			if err := s.events.Journal(s.Context(), s.client, j, time.Now().Add(time.Minute), ids[0]); err != nil {
+			if err := s.events.Journal(s.Context(), s.client, j, s.now().Add(time.Minute), ids[0]); err != nil {
 				s.Fatal(err)
 			}
-			for stuck, err := range s.events.Stuck(s.Context(), s.client, time.Now()) {
+			for stuck, err := range s.events.Stuck(s.Context(), s.client, s.now()) {
 				s.Errorf("stuck before its lease ends: %v, %v", stuck, err)
 			}
-			time.Sleep(time.Minute)
+			s.sleep(time.Minute)
 			listed := 0
-			for stuck, err := range s.events.Stuck(s.Context(), s.client, time.Now()) {
+			for stuck, err := range s.events.Stuck(s.Context(), s.client, s.now()) {
 				if listed++; err != nil || stuck.Event.ID != ids[0] {
 					s.Errorf("stuck: %v, %v", stuck, err)
 				}

@@ -52,17 +52,17 @@ func TestAParkedVersionStopsItsAggregateAlone(t *testing.T) {
 			relay := s.relay(nil, outbox.RelayConfig{Batch: 2, Batches: 2}, nil) // fewer than what waits
 			for range 40 {
 				s.once(relay)
-				time.Sleep(time.Second)
+				s.sleep(time.Second)
 			}
 			if counts := s.states(stopped); counts[outbox.Completed] != 1 || counts[outbox.Parked] != 1 || s.states(free)[outbox.Completed] != 3 {
 				s.Errorf("%v, the other aggregate %v", counts, s.states(free))
 			}
 			broken = false
-			note := outbox.Audit{By: "ops@acme", Reason: "decided", At: time.Now()}
+			note := outbox.Audit{By: "ops@acme", Reason: "decided", At: s.now()}
 			for r, err := range s.events.Parked(s.Context(), s.client) {
 				part := s.events.Pass(r, note)
 				if decision == "redrive" {
-					part = s.events.Redrive(r, time.Now(), note)
+					part = s.events.Redrive(r, s.now(), note)
 				}
 				if _, commitErr := txn.Commit(s.Context(), s.client, part); err != nil || commitErr != nil {
 					s.Fatal(err, commitErr)
@@ -70,7 +70,7 @@ func TestAParkedVersionStopsItsAggregateAlone(t *testing.T) {
 			}
 			for range 200 {
 				s.once(relay)
-				time.Sleep(time.Second)
+				s.sleep(time.Second)
 			}
 			counts := s.states(stopped)
 			if counts[outbox.Completed]+counts[outbox.Passed] != 40 {
@@ -99,7 +99,7 @@ func TestARetriedVersionIsNotOvertaken(t *testing.T) {
 		relay := s.relay(nil, outbox.RelayConfig{Batch: 2, Batches: 1}, nil)
 		for range 30 {
 			s.once(relay)
-			time.Sleep(time.Second)
+			s.sleep(time.Second)
 		}
 		messages := s.bus.Messages()
 		if len(messages) != 10 || !slices.IsSortedFunc(messages, func(a, b outbox.Message) int {

@@ -127,7 +127,7 @@ func TestADrainingMapIsReadToItsEnd(t *testing.T) {
 		}
 		relay := s.relay(nil, outbox.RelayConfig{}, nil)
 		s.once(relay)
-		time.Sleep(time.Second)
+		s.sleep(time.Second)
 		s.once(relay)
 		if counts := s.states(ids); counts[outbox.Completed] != 100 {
 			s.Errorf("%v", counts)
@@ -180,7 +180,7 @@ func TestADamagedEventIsParkedAndNeverPublished(t *testing.T) {
 		s.damage(ids[0])
 		relay := s.relay(nil, outbox.RelayConfig{MaxAttempts: 2, RetryMin: time.Second, RetryMax: time.Second}, nil)
 		s.once(relay)
-		time.Sleep(time.Second)
+		s.sleep(time.Second)
 		if round := s.once(relay); round.Parked != 1 || len(s.bus.Messages()) != 1 {
 			s.Errorf("%+v, published %v", round, s.bus.Messages())
 		}
@@ -204,7 +204,7 @@ func TestManyRelaysShareTheWork(t *testing.T) {
 				done <- s.relay(nil, outbox.RelayConfig{Batch: 10, Batches: 2, Concurrency: 8}, s.slow()).Run(ctx)
 			}()
 		}
-		time.Sleep(30 * time.Second)
+		s.sleep(30 * time.Second)
 		stop()
 		for range relays {
 			if err := <-done; err != nil {

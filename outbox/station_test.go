@@ -175,3 +175,7 @@ func (s *station) damage(id string) {
 		s.Fatal(err)
 	}
 }
+
+// now and sleep are those of the bubble.
+func (s *station) now() time.Time        { return time.Now() }
+func (s *station) sleep(d time.Duration) { time.Sleep(d) }
