@@ -296,3 +296,11 @@ func TestOrderedAggregatesNeverGoBackwardWhateverHappens(t *testing.T) {
 	t.Parallel()
 	invariant.Check(t, badStreet, publishOrders(true))
 }
+
+func TestRelaysSurviveEachFaultAtEachRequest(t *testing.T) {
+	t.Parallel()
+	config := invariant.Config{SkewMax: -1, SettleSteps: 20_000, SettleTime: 4 * time.Hour}
+	if runs := invariant.EachFault(t, config, publishOrders(true)); runs < 50 {
+		t.Errorf("%d runs", runs)
+	}
+}

@@ -3,6 +3,7 @@ package outbox
 import (
 	"bytes"
 	"compress/flate"
+	"errors"
 	"io"
 	"strconv"
 )
@@ -15,9 +16,9 @@ const MaxPayloadBytes = 1 << 20
 const encodingDeflate = "deflate"
 
 // pack returns the payload as it is stored, compressed if that was asked for and helps. The copy also makes nil a value.
-func pack(e Event, compress bool) (payload []byte, encoding string, err error) {
+func (o *Outbox) pack(e Event) (payload []byte, encoding string, err error) {
 	plain := append([]byte{}, e.Payload...)
-	if !compress {
+	if !o.config.Compress {
 		return plain, "", nil
 	}
 	if len(plain) > MaxPayloadBytes {
@@ -25,14 +26,16 @@ func pack(e Event, compress bool) (payload []byte, encoding string, err error) {
 			Reason: "has " + strconv.Itoa(len(plain)) + " bytes; at most " + strconv.Itoa(MaxPayloadBytes) + " can be compressed"}
 	}
 	var packed bytes.Buffer
-	w, err := flate.NewWriter(&packed, flate.BestCompression)
-	if err == nil {
-		_, err = w.Write(plain)
+	w, ok := o.writers.Get().(*flate.Writer)
+	if !ok {
+		if w, err = flate.NewWriter(nil, flate.BestCompression); err != nil {
+			return nil, "", &InvalidError{EventID: e.ID, Field: "Payload", Reason: "cannot be compressed", Err: err}
+		}
 	}
-	if err == nil {
-		err = w.Close()
-	}
-	if err != nil {
+	defer o.writers.Put(w)
+	w.Reset(&packed)
+	_, err = w.Write(plain)
+	if err = errors.Join(err, w.Close()); err != nil {
 		return nil, "", &InvalidError{EventID: e.ID, Field: "Payload", Reason: "cannot be compressed", Err: err}
 	}
 	if packed.Len()+len(attrEncoding)+len(encodingDeflate) >= len(plain) {

@@ -87,7 +87,8 @@ type RelayConfig struct {
 
 // Observation is what an [Observer] learns of one step of one event, or of one read.
 type Observation struct {
-	// Pattern is the access pattern, for example "AP16.claim".
+	// Pattern is the access pattern: "AP16." and the step, for example "AP16.claim", or what else a relay asks for: list,
+	// predecessor, look, journal, journal.drop, journal.list.
 	Pattern string
 	// EventID is the event; empty for a read of many.
 	EventID string

@@ -64,9 +64,9 @@ func (o *Outbox) Pass(r Record, note Audit) txn.Part {
 // audited is a change with its note, one of each.
 func (o *Outbox) audited(c *change, r Record, note Audit) txn.Part {
 	label := "AP16." + string(c.step)
-	for field, value := range map[string]string{"Audit.By": note.By, "Audit.Reason": note.Reason} {
-		if value == "" || cut(value, MaxReasonBytes) != value {
-			return txn.BadPart(label, &InvalidError{EventID: r.Event.ID, Field: field,
+	for _, field := range []struct{ name, value string }{{"Audit.By", note.By}, {"Audit.Reason", note.Reason}} {
+		if field.value == "" || cut(field.value, MaxReasonBytes) != field.value {
+			return txn.BadPart(label, &InvalidError{EventID: r.Event.ID, Field: field.name,
 				Reason: "is not UTF-8 of 1 to " + strconv.Itoa(MaxReasonBytes) + " bytes"})
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -87,8 +88,9 @@ func (c Config) validate() error {
 
 // Outbox creates, reads and changes events. It is safe for concurrent use.
 type Outbox struct {
-	config Config
-	err    error
+	config  Config
+	err     error
+	writers sync.Pool // of *flate.Writer, each of which needs a megabyte
 }
 
 // New returns the outbox of one service. What is wrong with the configuration is reported by every use of the Outbox,

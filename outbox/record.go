@@ -47,12 +47,13 @@ const (
 	attrPassed           = "passedAt"
 )
 
-// attributes are the names that a record uses, none of which may be a key's.
+// attributes are the names that a record, a journal or a note uses, none of which may be a key's.
 var attributes = []string{
 	attrFormat, attrState, attrVersion, attrAttempt, attrDue, attrMapVersion, attrHashVersion, attrShard, attrEventID,
 	attrTenant, attrAggregateType, attrAggregateID, attrAggregateVersion, attrType, attrSchemaVersion, attrOccurred,
 	attrCausation, attrTrace, attrPayload, attrDigest, attrEncoding, attrOwner, attrClaim, attrLease, attrFailure, attrFailedAt,
-	attrLastClaim, attrAck, attrCompleted, attrPassed, txn.MarkAttribute, txn.UpdateMarkAttribute,
+	attrLastClaim, attrAck, attrCompleted, attrPassed, attrEvents, attrStep, attrBy, attrReason, attrAt,
+	txn.MarkAttribute, txn.UpdateMarkAttribute,
 }
 
 // recordFormat is the format that this package writes and reads.
@@ -117,7 +118,7 @@ func (o *Outbox) newRecord(e Event, digest []byte) (txn.Item, error) {
 	item[attrDue] = text(due)
 	item[attrShard] = number(int64(place.Shard))
 	item[attrMapVersion], item[attrHashVersion] = number(int64(place.MapVersion)), number(int64(place.HashVersion))
-	if err := e.envelope(item, occurred, digest, o.config.Compress); err != nil {
+	if err := o.envelope(e, item, occurred, digest); err != nil {
 		return nil, err
 	}
 	if size := capacity.ItemSize(item) + markBytes; size > MaxRecordBytes {
@@ -137,14 +138,14 @@ func (o *Outbox) place(e Event) (shardmap.Placement, error) {
 }
 
 // envelope adds what never changes.
-func (e Event) envelope(item txn.Item, occurred string, digest []byte, compress bool) error {
+func (o *Outbox) envelope(e Event, item txn.Item, occurred string, digest []byte) error {
 	item[attrFormat] = &types.AttributeValueMemberN{Value: recordFormat}
 	item[attrEventID], item[attrTenant] = text(e.ID), text(e.Tenant)
 	item[attrAggregateType], item[attrAggregateID] = text(e.AggregateType), text(e.AggregateID)
 	item[attrAggregateVersion] = number(e.AggregateVersion)
 	item[attrType], item[attrSchemaVersion] = text(e.Type), number(int64(e.SchemaVersion))
 	item[attrOccurred] = text(occurred)
-	payload, encoding, err := pack(e, compress)
+	payload, encoding, err := o.pack(e)
 	if err != nil {
 		return err
 	}

@@ -51,9 +51,9 @@ func (r *Relay) recoverEvent(ctx context.Context, j journal, entry journalEntry)
 		state, s, err := r.mechanics(ctx, entry.eventID)
 		switch {
 		case errors.Is(err, ErrNotFound):
-			return true, recovered // cleaned up
+			return true, false // cleaned up
 		case err != nil:
-			return false, recovered
+			return false, false
 		}
 		var c *change
 		now := r.config.Now()
@@ -62,9 +62,9 @@ func (r *Relay) recoverEvent(ctx context.Context, j journal, entry journalEntry)
 			// The claim may still be on its way, and its relay dead: it must fail before the journal goes.
 			c = r.events.fence(s)
 		case state != InFlight || s.claim != j.claim || s.lease.After(j.lease):
-			return true, recovered // ended, or renewed under a later journal
+			return true, false // ended, or renewed under a later journal
 		case now.Before(s.lease):
-			return false, recovered // a clock was set back
+			return false, false // a clock was set back
 		case s.attempt >= int64(r.config.MaxAttempts):
 			c = r.events.giveUp(s, leaseEnded(j), now)
 		default:
@@ -82,7 +82,7 @@ func (r *Relay) recoverEvent(ctx context.Context, j journal, entry journalEntry)
 		}
 		// Somebody changed it meanwhile: look again.
 	}
-	return false, recovered
+	return false, false
 }
 
 func leaseEnded(j journal) string { return fmt.Sprintf("the lease of relay %q ended", j.owner) }

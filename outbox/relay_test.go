@@ -257,6 +257,21 @@ func TestAnIdleRelayCostsLittle(t *testing.T) {
 	})
 }
 
+// Without a retention a record stays; with one it may go when it is over, and not a part of a second earlier (E5).
+func TestRecordsMayGoWhenTheirRetentionIsOver(t *testing.T) {
+	for retention, stays := range map[time.Duration]bool{-1: true, time.Hour: false} {
+		inBubble(t, plain, noLag, func(s *station) {
+			time.Sleep(time.Nanosecond)
+			ids := s.orders(1)
+			s.once(s.relay(nil, outbox.RelayConfig{Retention: retention}, nil))
+			r := s.get(ids[0])
+			if over := r.ExpiresAt.Sub(r.CompletedAt); r.ExpiresAt.IsZero() != stays || !stays && (over < time.Hour || over >= time.Hour+time.Second) {
+				s.Errorf("retention %v: %+v", retention, r)
+			}
+		})
+	}
+}
+
 // A clock that is set back stops neither the relay nor its leases.
 func TestAClockThatIsSetBackStopsNothing(t *testing.T) {
 	inBubble(t, plain, noLag, func(s *station) {
