@@ -29,6 +29,7 @@ var ambientAllowed = map[string]string{
 	"ledger/batch.go":         "default of BatchConfig.AfterFunc",
 	"ledger/ledger.go":        "default of Config.Now",
 	"sentinel/names.go":       "default of Config.Now",
+	"outbox/config.go":        "defaults of RelayConfig: its clock, the token of a claim, its jitter, and the wait between rounds",
 	"shardmap/store.go":       "default of Config.Now",
 	"dynamosim/options.go":    "default of Options.Now",
 	"internal/stores":         "names and tokens that no other run at an endpoint may meet, and real tables that take time",

@@ -193,7 +193,8 @@ func TestTheDocumentedGrammarIsTheOneInUse(t *testing.T) {
 	}
 	documented := map[string][]string{}
 	for line := range strings.Lines(string(source)) {
-		if f := strings.Fields(strings.TrimPrefix(line, "//")); len(f) == 4 && (strings.HasPrefix(f[0], "IDX") || strings.HasPrefix(f[0], "LED")) {
+		f := strings.Fields(strings.TrimPrefix(line, "//"))
+		if len(f) == 4 && (strings.HasPrefix(f[0], "IDX") || strings.HasPrefix(f[0], "LED") || strings.HasPrefix(f[0], "OUT")) {
 			documented[f[1]] = f
 		}
 	}
