@@ -10,6 +10,7 @@ import (
 	"github.com/aws/smithy-go/middleware"
 
 	"github.com/dynafin/dynafin/idempotency"
+	"github.com/dynafin/dynafin/inbox"
 	"github.com/dynafin/dynafin/internal/stores"
 	"github.com/dynafin/dynafin/outbox"
 	"github.com/dynafin/dynafin/sentinel"
@@ -45,6 +46,7 @@ func TestThePrimitivesKeepTheirPromisesHere(t *testing.T) {
 			"idempotency": storetest.Idempotency(t.Context(), client, idempotency.Config{Table: table}),
 			"sentinel":    storetest.Sentinel(t.Context(), client, sentinel.Config{Table: table}),
 			"outbox":      storetest.Outbox(t.Context(), client, events),
+			"inbox":       storetest.Inbox(t.Context(), client, inbox.Config{Consumer: "portfolio", Table: table}),
 		} {
 			if err != nil {
 				t.Errorf("%s with the keys %v: %v", name, names, err)

@@ -26,6 +26,7 @@ var ambient = map[string]struct {
 var ambientAllowed = map[string]string{
 	"txn/committer.go":        "defaults of Config: the mark of a commit, its jitter, and the wait between attempts",
 	"idempotency/requests.go": "default of Config.Now",
+	"inbox/inbox.go":          "default of Config.Now",
 	"ledger/ledger.go":        "default of Config.Now",
 	"sentinel/names.go":       "default of Config.Now",
 	"dynamosim/options.go":    "default of Options.Now",

@@ -38,6 +38,7 @@ var links = map[string][]string{
 	"idempotency":    primitive,
 	"sentinel":       primitive,
 	"outbox":         primitive,
+	"inbox":          primitive,
 	"ledger":         primitive,
 	"dynamosim":      slices.Concat(client, []string{sdk + "/service/dynamodbstreams", "github.com/tidwall/btree"}),
 }
