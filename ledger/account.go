@@ -186,13 +186,12 @@ func (l *Ledger) openAsset(a Account, asset Asset) ([]txn.Write, error) {
 	if err := l.checkAccount(a); err != nil {
 		return nil, err
 	}
-	if a.Opened >= a.Assets {
-		return nil, &LimitError{What: "account", ID: a.ID, Limit: "assets", Max: a.Assets}
-	}
 	change, err := l.accountChange(a, "opened = opened + :one", nil)
 	if err != nil {
 		return nil, err
 	}
+	// The condition asks for room, and not the caller: in a repeat the account is full of the asset that is asked for.
+	change.Condition += " AND opened < assets"
 	writes := []txn.Write{change}
 	for stripe := range a.Stripes {
 		authority, err := l.authorityWrite(a, asset, stripe)

@@ -38,7 +38,7 @@ func (l *Ledger) accountWrite(a Account, opened int) (txn.Write, error) {
 	}
 	return txn.Write{
 		Action: txn.ActionPut, Table: l.config.Table, Item: item,
-		Condition: ifAbsent, Names: map[string]string{"#pk": l.config.Table.PK}, Fence: true,
+		Condition: ifAbsent, Names: map[string]string{"#pk": l.config.Table.PK}, Fence: true, Settles: true,
 		Explain: func(old txn.Item) error {
 			if old == nil {
 				return nil
@@ -81,6 +81,8 @@ func (l *Ledger) accountChange(a Account, set string, values map[string]types.At
 				return err
 			case stored.Status == StatusClosed:
 				return &StatusError{Place: Place{Tenant: a.Tenant, Account: a.ID}, Status: StatusClosed}
+			case stored.Version == a.Version:
+				return &LimitError{What: "account", ID: a.ID, Limit: "assets", Max: stored.Assets}
 			}
 			return &VersionError{What: "account", ID: strconv.Quote(a.ID), Expected: a.Version, Stored: stored.Version}
 		},

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -23,12 +24,42 @@ type Capture struct {
 // Capture returns the part that posts what was reserved, or a part of it, as the reservation was read. What is
 // captured needs no funds: they are reserved. The Commit fails with the errors of [Ledger.Post], with an [EndedError] if the
 // reservation has ended or its time has come, and with a [VersionError] if it changed since it was read. A transaction
-// that takes more than is left is an [ExceedsError] before anything is sent.
+// that takes more than is left is an [ExceedsError] before anything is sent. A repeat is a [DuplicateError], also when the
+// reservation was read again in between.
 //
 // Cost: that of [Ledger.Post], 2 write units for the reservation, and 1 for each of its index entries.
 func (l *Ledger) Capture(r Reservation, c Capture) txn.Part {
+	const label = "AP12.capture"
+	if slices.Contains(r.CapturedBy, c.Transaction.ID) {
+		write, err := l.captured(r, &c.Transaction)
+		if err != nil {
+			return txn.BadPart(label, err)
+		}
+		return txn.NewPart(label, write)
+	}
 	p, err := l.capture(r, c)
-	return l.part("AP12.capture", p, err)
+	return l.part(label, p, err)
+}
+
+// captured is the write of a transaction that captured the reservation before it was read. What is left now says nothing
+// about it; its header does, which is there and refuses the write, whose condition never holds.
+func (l *Ledger) captured(r Reservation, tx *Transaction) (txn.Write, error) {
+	switch {
+	case l.err != nil:
+		return txn.Write{}, l.err
+	case tx.Tenant != r.Tenant:
+		return txn.Write{}, tx.invalid("Tenant", "is not that of the reservation")
+	}
+	if err := tx.check(); err != nil {
+		return txn.Write{}, err
+	}
+	t, err := l.times(tx)
+	if err != nil {
+		return txn.Write{}, err
+	}
+	write, err := l.headerWrite(tx, origin{captures: r.ID}, headerPosted, "", t, make([]int, len(tx.Postings)))
+	write.Condition += " AND attribute_exists(#pk)"
+	return write, err
 }
 
 func (l *Ledger) capture(r Reservation, c Capture) (*plan, error) {
@@ -39,10 +70,15 @@ func (l *Ledger) capture(r Reservation, c Capture) (*plan, error) {
 	if tx.Tenant != r.Tenant {
 		return nil, tx.invalid("Tenant", "is not that of the reservation")
 	}
+	if err := r.checkRead(); err != nil {
+		return nil, err
+	}
 	sum, found, err := tx.signedSum(r.ref())
 	switch {
 	case err != nil:
 		return nil, &LimitError{What: "transaction", ID: tx.ID, Limit: "digits of an amount", Max: MaxDigits}
+	case found && sum.Currency() != r.Left.Currency():
+		return nil, &ScaleError{Place: r.ref().place(), Scale: sum.Currency().Scale(), Stored: r.Left.Currency().Scale()}
 	case !found || sum.Sign() != r.Left.Sign():
 		return nil, tx.invalid("Postings", "do not take what was reserved")
 	case len(r.CapturedBy) >= MaxLinks:
@@ -95,14 +131,27 @@ func (l *Ledger) giveBack(label string, r Reservation, end ReservationState) txn
 	return txn.NewPart(label, record, authority)
 }
 
+// checkRead reports a reservation that was not read while it was open. One that was read after its end ended for ever.
+func (r Reservation) checkRead() error {
+	switch {
+	case r.Version < 1 || r.State == "":
+		return r.invalid("Version", "is not one that was read")
+	case r.State != StateOpen:
+		return &EndedError{Tenant: r.Tenant, Reservation: r.ID, State: r.State}
+	case r.Left.IsZero():
+		return r.invalid("Left", "is zero in an open reservation")
+	}
+	return nil
+}
+
 // reservationChange moves a reservation, as it was read, to another state, with what then is left of it.
 func (l *Ledger) reservationChange(r Reservation, to ReservationState, left money.Amount, capturedBy string) (txn.Write, error) {
+	if err := r.checkRead(); err != nil {
+		return txn.Write{}, err
+	}
 	key, err := keys.Reservation(r.Tenant, r.ID)
-	switch {
-	case err != nil:
+	if err != nil {
 		return txn.Write{}, invalidKey("reservation", r.ID, err)
-	case r.Version < 1 || r.Left.IsZero():
-		return txn.Write{}, r.invalid("Version", "is not one that was read while it was open")
 	}
 	now, err := l.timestamp()
 	if err != nil {

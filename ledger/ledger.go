@@ -58,6 +58,8 @@ type Config struct {
 	// MonthlyCap is how many postings a month of an account takes; the next one is refused. A multiple of
 	// BucketPostings, of at most [MaxBuckets] buckets. Default: 2,000,000.
 	MonthlyCap int
+	// Secrets sign the cursors of statements, the first of them; all are accepted. See fanout.Config. Default: none.
+	Secrets [][]byte
 	// Now is the clock: it dates what is recorded, and judges reservations that expire. Default: time.Now.
 	Now func() time.Time
 }

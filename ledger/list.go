@@ -3,11 +3,12 @@ package ledger
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"slices"
-	"strconv"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -285,6 +286,16 @@ func (b Balance) in(class, code string) bool {
 	return b.Currency.Code() == code && classOf(b.Currency) == class
 }
 
-func stripeName(stripe, lane, bucket int) string {
-	return "stripe " + strconv.Itoa(stripe) + " lane " + strconv.Itoa(lane) + " bucket " + strconv.Itoa(bucket)
+// String returns the partition in words.
+func (p Placed) String() string {
+	return fmt.Sprintf("%s stripe %d lane %d bucket %d", p.Month, p.Stripe, p.Lane, p.Bucket)
+}
+
+// next is the month behind this one; the first one behind none.
+func (m Month) next() Month {
+	t, err := time.Parse("2006-01", string(m))
+	if err != nil {
+		return firstMonth
+	}
+	return MonthOf(t.AddDate(0, 1, 0))
 }

@@ -123,7 +123,7 @@ func (l *Ledger) closeWrite(b Balance, through Month, sealed []MonthTotals, base
 	}
 	return txn.Write{
 		Action: txn.ActionUpdate, Table: l.config.Table, Key: l.config.Table.Key(key.PK, key.SK),
-		Update: update, Condition: condition, Values: values, Fence: true,
+		Update: update, Condition: condition, Values: values, Fence: true, Settles: true,
 		Explain: func(old txn.Item) error {
 			if old == nil {
 				return &NotFoundError{What: "asset", Tenant: r.tenant, ID: r.account, Asset: r.code}

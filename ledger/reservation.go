@@ -158,7 +158,7 @@ func (l *Ledger) reservationWrite(r Reservation) (txn.Write, error) {
 	}
 	return txn.Write{
 		Action: txn.ActionPut, Table: l.config.Table, Item: item,
-		Condition: ifAbsent, Names: map[string]string{"#pk": l.config.Table.PK}, Fence: true,
+		Condition: ifAbsent, Names: map[string]string{"#pk": l.config.Table.PK}, Fence: true, Settles: true,
 		Explain: func(old txn.Item) error {
 			if old == nil {
 				return nil

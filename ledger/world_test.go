@@ -39,7 +39,7 @@ type world struct {
 }
 
 func newWorld(t *testing.T, rt *rapid.T) *world {
-	const slots, buckets = 5, 2
+	const slots, buckets = 4, 2
 	config := ledger.Config{BucketPostings: 2 * slots, BucketKiB: 1 << 20, MonthlyCap: 2 * slots * buckets}
 	b := setup(t, config, stores.Options{
 		Tokens:             rapid.SampledFrom(anyTokenPolicy).Draw(rt, "tokens"),

@@ -62,11 +62,21 @@ var (
 	LedgerRead = Code{"DFN-2320", "ledger.ErrRead",
 		"A read failed; nothing is known about the record.",
 		"Look at the AWS error inside; reading again is harmless.", RetrySafe}
+
+	LedgerQueueFull = Code{"DFN-2331", "ledger.ErrQueueFull",
+		"The batcher has as many transactions waiting as it may; this one was not taken and nothing was sent.",
+		"Slow down, or spread the account over more stripes and lanes.", RetryLater}
+	LedgerBatcherClosed = Code{"DFN-2332", "ledger.ErrBatcherClosed",
+		"The batcher is closed and takes no transaction any more; nothing was written.",
+		"Post with another batcher, under the same identifier.", RetrySafe}
+	LedgerAbandoned = Code{"DFN-2333", "ledger.ErrAbandoned",
+		"The context of the caller or of the batcher ended before the outcome was known; the error says whether anything had been sent.",
+		"Post the same transaction again: if it was posted, the answer says so.", RetrySafe}
 )
 
 // Ledger lists the codes of package ledger.
 var Ledger = []Code{
 	LedgerInvalid, LedgerUnbalanced, LedgerDuplicate, LedgerRefused, LedgerNotFound, LedgerClosed, LedgerFrozen, LedgerScale,
 	LedgerInsufficient, LedgerPeriodClosed, LedgerCap, LedgerLimit, LedgerVersion, LedgerRolled, LedgerSide, LedgerEnded,
-	LedgerExceeds, LedgerNotEmpty, LedgerCorrupt, LedgerRead,
+	LedgerExceeds, LedgerNotEmpty, LedgerCorrupt, LedgerRead, LedgerQueueFull, LedgerBatcherClosed, LedgerAbandoned,
 }

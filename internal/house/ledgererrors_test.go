@@ -34,5 +34,8 @@ func ledgerErrors() []errorCase {
 		{&ledger.RolledError{Place: cash, Month: "2026-11", Bucket: 1}, ledger.ErrRolled, []string{"cash-7", "2026-11", "1"}},
 		{&ledger.RecordError{Record: "posting x", Attribute: "amount"}, ledger.ErrCorrupt, []string{"posting x", "amount"}},
 		{ledger.ErrRead, ledger.ErrRead, nil},
+		{&ledger.QueueFullError{Tenant: tenant, Transaction: "pay-1", Max: 100}, ledger.ErrQueueFull, []string{"pay-1", "100"}},
+		{&ledger.AbandonedError{Tenant: tenant, Transaction: "pay-1", Sent: true, Err: errBelow}, ledger.ErrAbandoned, []string{"pay-1", "on its way", "from below"}},
+		{ledger.ErrBatcherClosed, ledger.ErrBatcherClosed, nil},
 	}
 }
