@@ -60,6 +60,7 @@ func (in *Inbox) receive(e Event, effect map[string]string, at time.Time) txn.Pa
 
 // Committer commits the parts of one transaction. *txn.Committer satisfies it.
 type Committer interface {
+	// Commit writes all parts or none; see [txn.Committer.Commit] for its errors.
 	Commit(ctx context.Context, parts ...txn.Part) (txn.Receipt, error)
 }
 
