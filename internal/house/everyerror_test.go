@@ -122,7 +122,7 @@ func otherErrors() []errorCase {
 
 func everyError() []errorCase {
 	var all []errorCase
-	for _, cases := range [][]errorCase{txnErrors(), idempotencyErrors(), sentinelErrors(), fanoutErrors(), ledgerErrors(), inboxErrors(), otherErrors()} {
+	for _, cases := range [][]errorCase{txnErrors(), idempotencyErrors(), sentinelErrors(), fanoutErrors(), ledgerErrors(), inboxErrors(), projectionErrors(), otherErrors()} {
 		all = append(all, cases...)
 	}
 	return all

@@ -39,6 +39,7 @@ var links = map[string][]string{
 	"sentinel":       primitive,
 	"outbox":         primitive,
 	"inbox":          primitive,
+	"projection":     primitive,
 	"ledger":         primitive,
 	"dynamosim":      slices.Concat(client, []string{sdk + "/service/dynamodbstreams", "github.com/tidwall/btree"}),
 }
