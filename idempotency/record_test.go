@@ -2,9 +2,6 @@ package idempotency_test
 
 import (
 	"errors"
-	"flag"
-	"os"
-	"path/filepath"
 	"reflect"
 	"testing"
 	"time"
@@ -13,10 +10,9 @@ import (
 
 	"github.com/dynafin/dynafin/capacity"
 	"github.com/dynafin/dynafin/idempotency"
+	"github.com/dynafin/dynafin/internal/golden"
 	"github.com/dynafin/dynafin/txn"
 )
-
-var update = flag.Bool("update", false, "write the golden items anew")
 
 // TestGoldenItems holds the stored shape: attribute names and encodings are a public format, read by older and newer
 // builds alike.
@@ -35,19 +31,7 @@ func TestGoldenItems(t *testing.T) {
 	} {
 		c.config.Now = at(noon.Add(7).In(time.FixedZone("somewhere", -5*3600)))
 		put := written(t, idempotency.New(c.config).Once(c.request, c.result))
-		got, path := wire(t, put.Item), filepath.Join("testdata", "items", name+".json")
-		if *update {
-			if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-		want, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got != string(want) {
-			t.Errorf("%s: the stored shape changed:\n%s", path, got)
-		}
+		golden.Item(t, name, put.Item)
 		replayed, err := idempotency.New(c.config).Lookup(t.Context(), &shelf{item: put.Item}, c.request)
 		if err != nil || !reflect.DeepEqual(replayed, c.result) {
 			t.Errorf("%s: read back as %+v, %v; want %+v", name, replayed, err, c.result)

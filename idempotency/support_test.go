@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/dynafin/dynafin/idempotency"
+	"github.com/dynafin/dynafin/internal/golden"
 	"github.com/dynafin/dynafin/txn"
 )
 
@@ -82,31 +83,11 @@ func binary(b []byte) types.AttributeValue { return &types.AttributeValueMemberB
 // wire returns an item as DynamoDB spells it in JSON, attributes in order.
 func wire(t testing.TB, item txn.Item) string {
 	t.Helper()
-	out, err := json.MarshalIndent(wireMap(t, item), "", "  ")
+	out, err := json.Marshal(golden.Wire(&types.AttributeValueMemberM{Value: item}))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return string(out) + "\n"
-}
-
-func wireMap(t testing.TB, item txn.Item) map[string]any {
-	t.Helper()
-	out := make(map[string]any, len(item))
-	for name, value := range item {
-		switch v := value.(type) {
-		case *types.AttributeValueMemberS:
-			out[name] = map[string]any{"S": v.Value}
-		case *types.AttributeValueMemberN:
-			out[name] = map[string]any{"N": v.Value}
-		case *types.AttributeValueMemberB:
-			out[name] = map[string]any{"B": v.Value}
-		case *types.AttributeValueMemberM:
-			out[name] = map[string]any{"M": wireMap(t, v.Value)}
-		default:
-			t.Fatalf("attribute %s has type %T", name, value)
-		}
-	}
-	return out
+	return string(out)
 }
 
 // order is the command of an order, and accepted its result, at the chapter's sizes.

@@ -99,6 +99,12 @@ func decodeAccount(tenant, id string, item txn.Item) (Account, error) {
 	if a.Side != DebitSide && a.Side != CreditSide {
 		d.fail(attrSide)
 	}
+	if a.Stripes < 1 || a.Stripes > MaxStripes {
+		d.fail(attrStripes)
+	}
+	if a.Lanes < 1 || a.Lanes > MaxLanes {
+		d.fail(attrLanes)
+	}
 	return a, d.err
 }
 

@@ -184,6 +184,9 @@ func decodeAuthority(r ref, item txn.Item) (Balance, error) {
 	if d.has(attrLanes) {
 		b.Lanes = int(d.count(attrLanes))
 	}
+	if b.Lanes < 1 || b.Lanes > MaxLanes {
+		d.fail(attrLanes)
+	}
 	if b.Side != DebitSide && b.Side != CreditSide {
 		d.fail(attrSide)
 	}
@@ -241,6 +244,9 @@ func (d *decoder) openMonths(c money.Currency) []MonthTotals {
 			},
 			Bucket: int(d.optionalCount("b" + digits)), Room: d.count("r" + digits),
 		})
+		if all[len(all)-1].Bucket >= MaxBuckets {
+			d.fail("b" + digits)
+		}
 	}
 	slices.SortFunc(all, func(a, b MonthTotals) int { return strings.Compare(string(a.Month), string(b.Month)) })
 	return all

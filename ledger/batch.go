@@ -194,7 +194,8 @@ func (l *Ledger) submission(s Submission) (*submission, error) {
 		}
 		sub.own += part.Writes()
 	}
-	if err := sub.replan(l); err != nil {
+	var err error
+	if sub.plan, err = l.plan(&sub.tx, origin{}); err != nil {
 		return nil, err
 	}
 	sub.own += 1 + len(sub.plan.postings)
@@ -208,10 +209,28 @@ func (l *Ledger) submission(s Submission) (*submission, error) {
 	return sub, nil
 }
 
-// replan works out the writes anew, with what is known by now about buckets.
-func (s *submission) replan(l *Ledger) (err error) {
-	s.plan, err = l.plan(&s.tx, origin{})
-	return err
+// refresh plans a submission anew if another bucket is known to be current by now. What could be planned before can be
+// planned again.
+func (l *Ledger) refresh(s *submission) {
+	if !slices.ContainsFunc(s.plan.changes, l.outdated) {
+		return
+	}
+	if p, err := l.plan(&s.tx, origin{}); err == nil {
+		s.plan = p
+	}
+}
+
+// outdated says whether a plan made now would put a change into another bucket.
+func (l *Ledger) outdated(c *change) bool {
+	known, ok := l.hints.get(hintKey{c.ref, c.month})
+	if !ok {
+		return false
+	}
+	rolls := known.room < c.slots && known.bucket+1 < l.buckets()
+	if rolls {
+		known.bucket++
+	}
+	return c.bucket != known.bucket || c.rolls != rolls
 }
 
 func (s *submission) abandoned(sent bool, err error) error {

@@ -18,12 +18,16 @@ import (
 	"github.com/dynafin/dynafin/txn"
 )
 
+// loadService is how long a transaction takes where it takes time.
+const loadService = 5 * time.Millisecond
+
 // crowd is a ledger in a bubble of virtual time, and a batcher that many callers post through.
 type crowd struct {
 	*bench
 	t       *testing.T
 	batcher *ledger.Batcher
-	table   txn.Table // of the callers' own records
+	table   txn.Table        // of the callers' own records
+	faulty  *dynamodb.Client // what the batcher has
 }
 
 // inCrowd runs a test in a bubble. The faults may be nil.
@@ -51,11 +55,11 @@ func newCrowd(t *testing.T, options dynamosim.Options, books ledger.Config, conf
 	}
 	books.Table, books.Now = c.books, func() time.Time { return c.now }
 	c.book = ledger.New(books)
-	client := c.client
+	c.faulty = c.client
 	if fates != nil {
-		client = db.Client(func(o *dynamodb.Options) { o.HTTPClient = dynamosim.Faulty(db, fates) })
+		c.faulty = db.Client(func(o *dynamodb.Options) { o.HTTPClient = dynamosim.Faulty(db, fates) })
 	}
-	c.batcher = c.book.Batcher(t.Context(), txn.New(client, txn.Config{}), config)
+	c.batcher = c.book.Batcher(t.Context(), txn.New(c.faulty, txn.Config{}), config)
 	return c
 }
 

@@ -192,32 +192,33 @@ func (b *Batcher) gather(seed *submission) *batch {
 		if seed.alone || len(all.members) >= b.config.MaxTransactions || all.writes >= txn.MaxItems {
 			break
 		}
-		if sub != seed && !b.join(all, sub) {
-			sub.passed++
+		if sub != seed {
+			b.join(all, sub)
 		}
 	}
 	slices.SortFunc(all.members, func(a, b *submission) int { return cmp.Compare(a.number, b.number) })
 	b.queue.depart(all)
+	all.pass()
 	return all
 }
 
 // join adds a submission to a batch if it fits, and reserves its balances.
-func (b *Batcher) join(all *batch, sub *submission) bool {
+func (b *Batcher) join(all *batch, sub *submission) {
 	if sub.alone && len(all.members) > 0 {
-		return false
+		return
 	}
 	writes := sub.own
 	for _, s := range sub.spots {
 		switch {
 		case s.batch == all:
 		case s.batch != nil || s.claimed == b.queue.pass:
-			return false
+			return
 		default:
 			writes++
 		}
 	}
 	if all.writes+writes > txn.MaxItems {
-		return false
+		return
 	}
 	for _, s := range sub.spots {
 		if s.batch == nil {
@@ -227,7 +228,19 @@ func (b *Batcher) join(all *batch, sub *submission) bool {
 	}
 	all.members, all.writes = append(all.members, sub), all.writes+writes
 	sub.state, sub.passed = underway, 0
-	return true
+}
+
+// pass counts the batch for those that it leaves behind.
+func (all *batch) pass() {
+	newest := all.members[len(all.members)-1].number
+	for _, s := range all.spots {
+		for _, sub := range s.waiting {
+			if sub.number > newest {
+				break
+			}
+			sub.passed++
+		}
+	}
 }
 
 // depart takes the members of a batch out of the queue.

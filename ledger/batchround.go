@@ -31,6 +31,9 @@ func (b *Batcher) run(all *batch) {
 // round commits members together, gives an outcome to those that it decides, and returns those that are to be
 // committed again at once. The others wait in the queue until the batch has ended.
 func (b *Batcher) round(members []*submission) []*submission {
+	for _, m := range members {
+		b.book.refresh(m)
+	}
 	g, later := b.book.assemble(members)
 	b.mu.Lock()
 	for _, m := range g.members {
@@ -43,10 +46,8 @@ func (b *Batcher) round(members []*submission) []*submission {
 	v.later = append(v.later, later...)
 	stay := v.stay[:0]
 	for _, m := range v.stay {
-		switch err := m.replan(b.book); {
-		case err != nil:
-			v.decide(m, Posted{}, err)
-		case m.rounds < b.config.MaxRounds, m.alone && m.rounds < 2*b.config.MaxRounds:
+		switch {
+		case m.rounds < b.config.MaxRounds, m.alone && m.rounds < b.config.MaxRounds+maxRolls:
 			stay = append(stay, m)
 		case m.alone:
 			v.decide(m, Posted{}, g.of(m, v.err))

@@ -49,6 +49,9 @@
 //	DuplicateError   NotFoundError, ClosedError, FrozenError, ScaleError, PeriodClosedError, LimitError,
 //	RefusedError     VersionError, InsufficientError, CapError, RolledError
 //
+// RolledError asks for the same part once more: the posting goes to another bucket by now, which the Ledger has just learned
+// from the refusal. [Ledger.Commit] does that by itself.
+//
 // The clauses add up: two postings of one transaction on one account and asset become one write of its authority. The
 // default mode is commutative: any number of writers post at once, each on condition that enough is available. With
 // [Transaction.Expect] a posting happens only if the authority still has the version on which the caller decided.
@@ -93,6 +96,7 @@
 //
 //	v           N  format of the record, 1
 //	asset       S  code of the currency or security
+//	class       S  CASH or SEC
 //	scale       N  its decimal places; a posting of another scale is refused
 //	side        S  D or C, the account's normal side
 //	status      S  OPEN, FROZEN, CLOSED
@@ -123,6 +127,26 @@
 // A changed, missing or additional posting makes the recomputed totals differ. It is no signature: whoever
 // can rewrite postings can rewrite totals.
 //
+// [Ledger.Verify] recomputes a balance from its postings, step by step and with a checkpoint, and says what is missing, extra or
+// changed. Who posts meanwhile is not held up:
+//
+//	totals ─► postings, page by page ─► totals ─┬─ the postings are those of one of the two: proved
+//	             ▲                              ├─ they cannot be: a finding
+//	             └── the end, or all of them ◄──┴─ they are between the two: read on; in the end the month is reported as moved
+//
+// # Reading
+//
+// A statement ([Ledger.Statement], [Ledger.StatementPage]) merges the partitions of a month, one for each bucket, stripe and
+// lane in use, and goes on month by month. Balances and seals say which months and buckets there are, so nothing is
+// searched for. Its cursor continues that very query and no other.
+//
+// Times are two: when a posting is effective, and when it was recorded. [Ledger.BalanceAt] answers for any pair. It begins with
+// the last seal and the totals of open months, and reads the postings of one month at most, unless it is asked what was known.
+//
+// Every read of a record is strongly consistent, but that of many records is not one moment: a [Ledger.TrialBalance] while others
+// post may have a transaction in one row only. [Ledger.TrialBalanceCut] is one moment, at twice the price; the past
+// ([Ledger.TrialBalanceAt]) holds still by itself. Only the two lists of open reservations, [Ledger.Held] and [Ledger.Due], lag.
+//
 // # Cost
 //
 // Write units, with every record within 1 KiB:
@@ -133,11 +157,15 @@
 //	Capture             Post, 2 for the reservation, and 1 for each of its index entries
 //	Release, Expire     4, and 1 for each index entry
 //	Reverse, Correct    Post, and 2 for the links
-//	Close               2 authority + 2 for each month that is sealed
-//	Open                2 account + 2 for each asset and stripe
+//	ClosePeriod         2 authority + 2 for each month that is sealed
+//	OpenAccount         2 account + 2 for each asset and stripe; OpenAsset the same
 //
 //	Balance, Account, Reservation   1 read unit, strongly consistent
 //	Transaction                     1 read unit for each 4 KiB begun of the header
+//	Balances, TrialBalance          1 for each 4 KiB begun of an account's balances, and for each stripe at least
+//	Statement                       Balances for each month, and 1 for each 4 KiB begun of postings: about 13 of them
+//	BalanceAt                       3, and the postings of one month up to the time
+//	Verify                          2, 1 for each month, and all postings
 //
 // An authority is about 0.5 KiB and 105 bytes for each open month with postings, so four open months fit one unit. A header is about 0.25 KiB
 // and 0.08 KiB for each posting.

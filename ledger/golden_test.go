@@ -1,21 +1,13 @@
 package ledger_test
 
 import (
-	"bytes"
-	"encoding/json"
-	"flag"
-	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
+	stored "github.com/dynafin/dynafin/internal/golden"
 	"github.com/dynafin/dynafin/ledger"
 	"github.com/dynafin/dynafin/txn"
 )
-
-var update = flag.Bool("update", false, "write the golden files instead of comparing them")
 
 // The shapes of stored records are a public format: programs of other versions, and of other languages, read them.
 func TestStoredRecordsMatchTheGoldenFiles(t *testing.T) {
@@ -56,58 +48,11 @@ func TestStoredRecordsMatchTheGoldenFiles(t *testing.T) {
 func golden(t *testing.T, b *bench, name, key string) {
 	t.Helper()
 	item := b.dump(t)[key]
-	readable := map[string]any{}
-	for attribute, value := range item {
-		readable[attribute] = legible(value)
-	}
+	var marks []string
 	for _, mark := range []string{txn.MarkAttribute, txn.UpdateMarkAttribute} {
-		if _, ok := readable[mark]; ok {
-			readable[mark] = map[string]any{"S": "(mark)"}
+		if _, ok := item[mark]; ok {
+			marks = append(marks, mark)
 		}
 	}
-	got, err := json.MarshalIndent(readable, "", "  ")
-	if err != nil {
-		t.Fatal(err)
-	}
-	got = append(got, '\n')
-	file := filepath.Join("testdata", "items", name+".json")
-	if *update {
-		if err := os.WriteFile(file, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(got, want) {
-		t.Errorf("%s changed; that breaks stored data. Got\n%s", file, got)
-	}
-}
-
-// legible is a value as DynamoDB's own JSON has it.
-func legible(value types.AttributeValue) any {
-	switch v := value.(type) {
-	case *types.AttributeValueMemberS:
-		return map[string]any{"S": v.Value}
-	case *types.AttributeValueMemberN:
-		return map[string]any{"N": v.Value}
-	case *types.AttributeValueMemberB:
-		return map[string]any{"B": v.Value}
-	case *types.AttributeValueMemberSS:
-		return map[string]any{"SS": v.Value}
-	case *types.AttributeValueMemberM:
-		m := map[string]any{}
-		for name, value := range v.Value {
-			m[name] = legible(value)
-		}
-		return map[string]any{"M": m}
-	case *types.AttributeValueMemberL:
-		var l []any
-		for _, value := range v.Value {
-			l = append(l, legible(value))
-		}
-		return map[string]any{"L": l}
-	}
-	return nil
+	stored.Item(t, name, item, marks...)
 }

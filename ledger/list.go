@@ -196,7 +196,7 @@ func (l *Ledger) appendBalance(to []Balance, item txn.Item) ([]Balance, error) {
 // Seals returns the seals of a balance (strongly consistent), month by month, page by page while the caller ranges. A
 // month without postings has none. After an error it ends.
 //
-// Cost: 1 read unit for each 4 KiB begun; a seal has about 0.35 KiB.
+// Cost: 1 read unit for each 4 KiB begun; a seal has about 0.3 KiB.
 func (l *Ledger) Seals(ctx context.Context, client Client, b Balance) iter.Seq2[Seal, error] {
 	return l.seals(ctx, client, b, firstMonth, lastMonth, span{})
 }

@@ -193,5 +193,8 @@ func decodeSeal(r ref, m Month, item txn.Item) (Seal, error) {
 		},
 		SealedAt: d.time(attrSealedAt),
 	}
+	if s.Bucket >= MaxBuckets {
+		d.fail(attrBucket)
+	}
 	return s, d.err
 }

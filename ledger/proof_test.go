@@ -103,10 +103,10 @@ func TestDamagedRecordsAreNotGivenOut(t *testing.T) {
 		"TEN#acme#RESERVATION#r-1 / RESERVATION": func() error { _, err := b.book.Reservation(t.Context(), b.client, tenant, "r-1"); return err },
 	}
 	for key, damages := range map[string]map[string]types.AttributeValue{
-		"TEN#acme#ACCT#ann- / ACCOUNT": {"v": n("2"), "side": s("X"), "status": n("1"), "openedAt": s("today"), "version": n("-1")},
+		"TEN#acme#ACCT#ann- / ACCOUNT": {"v": n("2"), "side": s("X"), "status": n("1"), "openedAt": s("today"), "version": n("-1"), "stripes": n("0"), "lanes": n("1001")},
 		"TEN#acme#ACCT#ann- / AUTH#CASH#USD": {
 			"v": n("2"), "posted": n("1.5"), "asset": s("EUR"), "class": s("BOND"), "months": s("202611"), "n202611": s("1"), "x202611": n("-1"),
-			"closed": s("2026-11"), "scale": n("19"), "side": s("B"), "r202611": n("0.5"),
+			"closed": s("2026-11"), "scale": n("19"), "side": s("B"), "r202611": n("0.5"), "lanes": n("0"), "b202611": n("100"),
 		},
 		"TEN#acme#TXN#t-1 / HEADER": {
 			"v": n("2"), "state": s("MAYBE"), "effectiveAt": s("2026-11-29T14:18:00.000000001Z"), "source": s("another"), "lines": s("none"),

@@ -29,6 +29,7 @@ type storedState struct {
 	Phase      verifyPhase     `json:"phase"`
 	Month      Month           `json:"month,omitempty"`
 	Last       int             `json:"last,omitempty"`
+	Sealed     bool            `json:"sealed,omitempty"`
 	Bucket     int             `json:"bucket,omitempty"`
 	Lane       int             `json:"lane,omitempty"`
 	Behind     string          `json:"behind,omitempty"`
@@ -75,7 +76,7 @@ func (v *verifier) checkpoint() string {
 	r := v.report
 	body, err := json.Marshal(storedState{
 		Format: checkpointFormat, Of: v.identity(), Scale: v.report.Recomputed.Sum.Currency().Scale(),
-		Phase: v.phase, Month: v.month, Last: v.last, Bucket: v.at.Bucket, Lane: v.at.Lane, Behind: v.at.Behind, End: v.at.End,
+		Phase: v.phase, Month: v.month, Last: v.last, Sealed: v.sealed, Bucket: v.at.Bucket, Lane: v.at.Lane, Behind: v.at.Behind, End: v.at.End,
 		Before: storeTotals(v.before), Seen: storeTotals(v.seen), Odd: storeFindings(v.odd), Pass: v.pass, Tails: v.tails,
 		Months: r.Months, Postings: r.Postings, Recomputed: storeTotals(r.Recomputed), Moved: r.Moved,
 		Findings: storeFindings(r.Findings), More: r.More, HalfUnits: int64(r.Units),
@@ -113,7 +114,7 @@ func (v *verifier) restore(checkpoint string) error {
 	}
 	load := loader{currency: currency}
 	v.verifyState = verifyState{
-		phase: s.Phase, month: s.Month, last: s.Last, at: verifyPosition{s.Bucket, s.Lane, s.Behind, s.End},
+		phase: s.Phase, month: s.Month, last: s.Last, sealed: s.Sealed, at: verifyPosition{s.Bucket, s.Lane, s.Behind, s.End},
 		before: load.totals(s.Before), seen: load.totals(s.Seen), odd: load.findings(s.Odd), pass: s.Pass, tails: s.Tails,
 		report: Report{
 			Place: v.ref.place(), Months: s.Months, Postings: s.Postings, Recomputed: load.totals(s.Recomputed), Moved: s.Moved,

@@ -56,7 +56,8 @@ const MaxFindings = 100
 
 // Report is what a verification has found, so far or in the end.
 type Report struct {
-	Place
+	// Place is the balance.
+	Place Place
 	// Done says that it came to its end.
 	Done bool
 	// Checkpoint continues it, if it did not; see [Verification.Checkpoint].
@@ -83,7 +84,7 @@ func (r Report) Err() error {
 	case len(r.Findings) > 0:
 		return &UnprovedError{Place: r.Place, Findings: len(r.Findings) + r.More, First: r.Findings[0]}
 	case len(r.Moved) > 0:
-		return &MovedError{What: "verification", Tenant: r.Tenant, ID: r.Account + " " + string(r.Moved[0]), Tries: verifyPasses}
+		return &MovedError{What: "verification", Tenant: r.Place.Tenant, ID: r.Place.Account + " " + string(r.Moved[0]), Tries: verifyPasses}
 	}
 	return nil
 }
@@ -124,7 +125,7 @@ func judgeMonth(before, after, seen Totals) (outcome, Finding) {
 		if seen.Count == before.Count {
 			f.Expected = before
 		}
-		f.Kind, f.Detail = ChangedPostings, fmt.Sprintf("of %d postings, at least one is not what was posted", seen.Count)
+		f.Kind, f.Detail = ChangedPostings, fmt.Sprintf("as many postings as were posted, %d, but not the same", seen.Count)
 	default:
 		return monthMoved, f
 	}

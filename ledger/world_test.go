@@ -16,6 +16,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/dynafin/dynafin/dynamosim"
+	stored "github.com/dynafin/dynafin/internal/golden"
 	"github.com/dynafin/dynafin/internal/stores"
 	"github.com/dynafin/dynafin/ledger"
 	"github.com/dynafin/dynafin/money"
@@ -94,7 +95,7 @@ func (w *world) scan() []txn.Item {
 func (w *world) text() string {
 	var lines []string
 	for _, item := range w.scan() {
-		lines = append(lines, fmt.Sprint(legible(&types.AttributeValueMemberM{Value: item})))
+		lines = append(lines, fmt.Sprint(stored.Wire(&types.AttributeValueMemberM{Value: item})))
 	}
 	slices.Sort(lines)
 	return strings.Join(lines, "\n")

@@ -1,24 +1,18 @@
 package sentinel_test
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
-	"flag"
-	"os"
-	"path/filepath"
 	"reflect"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	stored "github.com/dynafin/dynafin/internal/golden"
 	"github.com/dynafin/dynafin/sentinel"
 	"github.com/dynafin/dynafin/txn"
 )
-
-var update = flag.Bool("update", false, "write the golden files instead of comparing them")
 
 // The shapes of stored records are a public format: programs of other versions read them.
 func TestStoredRecordsMatchTheGoldenFiles(t *testing.T) {
@@ -32,42 +26,9 @@ func TestStoredRecordsMatchTheGoldenFiles(t *testing.T) {
 	golden(t, "held_again", b.item(t, "C-1"))
 }
 
-// golden compares a record with a file, all but the mark, which txn makes anew for every commit.
 func golden(t *testing.T, name string, item txn.Item) {
 	t.Helper()
-	readable := map[string]map[string]string{}
-	for attr, value := range item {
-		switch v := value.(type) {
-		case *types.AttributeValueMemberS:
-			readable[attr] = map[string]string{"S": v.Value}
-		case *types.AttributeValueMemberN:
-			readable[attr] = map[string]string{"N": v.Value}
-		default:
-			t.Fatalf("%s: attribute %s is a %T", name, attr, value)
-		}
-	}
-	if _, marked := readable[txn.UpdateMarkAttribute]; !marked {
-		t.Errorf("%s: no mark", name)
-	}
-	readable[txn.UpdateMarkAttribute] = map[string]string{"S": "(mark)"}
-	got, err := json.MarshalIndent(readable, "", "  ")
-	if err != nil {
-		t.Fatal(err)
-	}
-	got = append(got, '\n')
-	file := filepath.Join("testdata", "items", name+".json")
-	if *update {
-		if err := os.WriteFile(file, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(got, want) {
-		t.Errorf("%s changed; that breaks stored data. Got\n%s", file, got)
-	}
+	stored.Item(t, name, item, txn.UpdateMarkAttribute)
 }
 
 func equalItems(a, b txn.Item) bool { return reflect.DeepEqual(a, b) }

@@ -6,81 +6,73 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/dynafin/dynafin/ledger"
 	"github.com/dynafin/dynafin/money"
 )
 
-// row is one line of the trial balance.
-type row struct {
-	account, commodity string
-	amount             money.Amount
-}
-
-// trialBalance reads the balances of accounts, in the order in which hledger lists them: by the parts of the name, then by
-// commodity. What is not open, because all its transactions were refused, has no row.
-func (b *books) trialBalance(ctx context.Context, accounts map[string]map[string]bool, workers int) ([]row, error) {
-	var rows []row
-	for account, symbols := range accounts {
-		for symbol := range symbols {
-			rows = append(rows, row{account: account, commodity: symbol})
-		}
-	}
-	slices.SortFunc(rows, func(x, y row) int {
-		return cmp.Or(slices.Compare(strings.Split(x.account, ":"), strings.Split(y.account, ":")), cmp.Compare(x.commodity, y.commodity))
-	})
-	faults := make([]error, workers)
-	var working sync.WaitGroup
-	for w := range workers {
-		working.Go(func() {
-			for i := w; i < len(rows) && faults[w] == nil; i += workers {
-				balance, err := b.book.Balance(ctx, b.client, b.tenant, rows[i].account, b.currencies[rows[i].commodity])
-				if err != nil && !errors.Is(err, ledger.ErrNotFound) {
-					faults[w] = err
-				}
-				rows[i].amount = balance.Signed
-			}
-		})
-	}
-	working.Wait()
-	return rows, errors.Join(faults...)
-}
-
-// internalAccounts are the accounts that this import used and no journal names.
-func (b *books) internalAccounts() map[string]map[string]bool {
-	found := map[string]map[string]bool{}
+// trialBalance reads the balances of the accounts that the import used, in the order in which hledger lists them: by
+// the parts of the name, then by commodity. The accounts that no journal names are among them if whole is set.
+func (b *books) trialBalance(ctx context.Context, whole bool) ([]ledger.Total, error) {
 	b.mu.Lock()
-	defer b.mu.Unlock()
-	for id, account := range b.open {
-		if !strings.Contains(id, "  ") {
-			continue
-		}
-		found[id] = map[string]bool{}
-		for c := range account.assets {
-			found[id][b.symbols[c.Code()]] = true
+	var accounts []string
+	for id, known := range b.open {
+		if len(known.assets) > 0 && (whole || !isInternal(id)) {
+			accounts = append(accounts, id)
 		}
 	}
-	return found
+	b.mu.Unlock()
+	balances, err := b.book.TrialBalance(ctx, b.client, b.tenant, accounts...)
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(balances.Rows, func(x, y ledger.Total) int {
+		return cmp.Or(slices.Compare(strings.Split(x.Account, ":"), strings.Split(y.Account, ":")),
+			cmp.Compare(b.symbolOf(x.Currency.Code()), b.symbolOf(y.Currency.Code())))
+	})
+	return balances.Rows, nil
 }
 
-// printBalance writes the rows as account, commodity and amount with tabs between, without those that are zero.
-func (o *options) printBalance(w io.Writer, s *survey, rows []row) error {
+// verify proves every balance of the accounts that the import used from its stored postings: their count, sum and digest are
+// what was kept when they were posted.
+func (b *books) verify(ctx context.Context, screen *console) error {
+	rows, err := b.trialBalance(ctx, true)
+	if err != nil {
+		return err
+	}
+	var postings int64
+	for i, r := range rows {
+		screen.progress("proving balance %d of %d", i+1, len(rows))
+		proof, err := b.book.Verify(ctx, b.client, ledger.Verification{Tenant: b.tenant, Account: r.Account, Asset: r.Currency, Locate: true})
+		if err = errors.Join(err, proof.Err()); err != nil {
+			return err
+		}
+		postings += proof.Postings
+	}
+	screen.say("%s proved from %s", plural(len(rows), "balance"), plural(int(postings), "posting"))
+	return nil
+}
+
+// print writes balances as account, commodity and amount with tabs between, without those that are zero. places says how
+// to round for display, where that is asked for.
+func (b *books) print(w io.Writer, rows []ledger.Total, places perCommodity) error {
 	var text strings.Builder
 	for _, r := range rows {
-		amount, places := r.amount, s.commodities[r.commodity].places
-		if asked, ok := o.places[r.commodity]; ok {
+		symbol, amount, least := b.symbolOf(r.Currency.Code()), r.Signed, 0
+		if m := b.survey.commodities[symbol]; m != nil {
+			least = m.places
+		}
+		if asked, ok := places[symbol]; ok {
 			rounded, err := amount.Round(asked, money.HalfEven)
 			if err != nil {
-				return fmt.Errorf("%s: %w", r.account, err)
+				return fmt.Errorf("%s: %w", r.Account, err)
 			}
-			amount, places = rounded, asked
+			amount, least = rounded, asked
 		}
 		if !amount.IsZero() {
-			fmt.Fprintf(&text, "%s\t%s\t%s\n", r.account, r.commodity, padded(amount.Text(), places))
+			fmt.Fprintf(&text, "%s\t%s\t%s\n", r.Account, symbol, padded(amount.Text(), least))
 		}
 	}
 	_, err := io.WriteString(w, text.String())
@@ -98,13 +90,4 @@ func padded(text string, places int) string {
 		return whole
 	}
 	return whole + "." + fraction
-}
-
-// merge adds accounts to others.
-func merge(all ...map[string]map[string]bool) map[string]map[string]bool {
-	merged := map[string]map[string]bool{}
-	for _, accounts := range all {
-		maps.Copy(merged, accounts)
-	}
-	return merged
 }

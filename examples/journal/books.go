@@ -20,6 +20,7 @@ type books struct {
 	client     *dynamodb.Client
 	committer  *txn.Committer
 	book       *ledger.Ledger
+	batcher    *ledger.Batcher
 	survey     *survey
 	currencies map[string]money.Currency // by commodity
 	symbols    map[string]string         // commodities by the code of their currency
@@ -34,11 +35,15 @@ type openAccount struct {
 	assets map[money.Currency]bool
 }
 
-func newBooks(tenant string, client *dynamodb.Client, config txn.Config, s *survey) *books {
-	return &books{
+// newBooks returns the books of a tenant. Nearly all transactions of a journal meet in a few accounts, so they are posted
+// in batches: whatever waits for the same balance while it is being written goes next, together.
+func newBooks(ctx context.Context, tenant string, client *dynamodb.Client, config txn.Config, s *survey) *books {
+	b := &books{
 		tenant: tenant, client: client, committer: txn.New(client, config), book: ledger.New(ledger.Config{}), survey: s,
 		currencies: map[string]money.Currency{}, symbols: map[string]string{}, open: map[string]*openAccount{},
 	}
+	b.batcher = b.book.Batcher(context.WithoutCancel(ctx), b.committer, ledger.BatchConfig{Linger: -1})
+	return b
 }
 
 // learn fixes the money of every commodity. least are the decimal places that the user asked for.
@@ -58,47 +63,49 @@ func (b *books) commit(ctx context.Context, parts ...txn.Part) error {
 	return err
 }
 
-// post posts a transaction after it has opened the accounts that it needs.
-func (b *books) post(ctx context.Context, tx ledger.Transaction) error {
+// post posts a transaction after it has opened the accounts that it needs. It reports whether it was posted before.
+func (b *books) post(ctx context.Context, tx ledger.Transaction) (repeated bool, err error) {
 	for _, p := range tx.Postings {
 		if err := b.ensure(ctx, p.Account, p.Amount.Currency()); err != nil {
-			return err
+			return false, err
 		}
 	}
 	for {
-		_, err := b.book.Commit(ctx, b.committer, func() []txn.Part { return []txn.Part{b.book.Post(tx)} })
+		done, err := b.batcher.Post(ctx, ledger.Submission{Transaction: tx})
 		var limit *ledger.LimitError
 		if !errors.As(err, &limit) || limit.Max != ledger.MaxOpenMonths {
-			return err
+			return done.Repeated, err
 		}
-		if closed, closing := b.closeOldest(ctx, tx, limit.ID); closing != nil || !closed {
-			return errors.Join(err, closing)
+		if room, closing := b.closeOldest(ctx, tx, limit.ID); closing != nil || !room {
+			return false, errors.Join(err, closing)
 		}
 	}
 }
 
 // closeOldest closes the oldest months of an account that has so many open ones that it can take no further: after ten
-// years of a journal the first ones are history. It reports whether there was such a balance.
-func (b *books) closeOldest(ctx context.Context, tx ledger.Transaction, account string) (closed bool, err error) {
+// years of a journal the first ones are history. It reports whether the transaction has room now.
+func (b *books) closeOldest(ctx context.Context, tx ledger.Transaction, account string) (room bool, err error) {
 	for _, p := range tx.Postings {
 		if p.Account != account {
 			continue
 		}
 		balance, err := b.book.Balance(ctx, b.client, b.tenant, account, p.Amount.Currency())
 		if err != nil {
-			return closed, err
+			return false, err
 		}
-		through := len(balance.Open) - ledger.MaxOpenMonths + ledger.MaxSealed - 1
-		if through < 0 || through >= len(balance.Open) || balance.Open[through].Month >= ledger.MonthOf(tx.EffectiveAt) {
-			continue
+		if len(balance.Open) < ledger.MaxOpenMonths {
+			continue // somebody was faster
 		}
-		err = b.commit(ctx, b.book.ClosePeriod(balance, balance.Open[through].Month))
+		through := balance.Open[ledger.MaxSealed-1].Month
+		if through >= ledger.MonthOf(tx.EffectiveAt) {
+			return false, nil
+		}
+		err = b.commit(ctx, b.book.ClosePeriod(balance, through))
 		if err != nil && !errors.Is(err, ledger.ErrDuplicate) && !errors.Is(err, ledger.ErrVersion) {
-			return closed, err
+			return false, err
 		}
-		closed = true
 	}
-	return closed, nil
+	return true, nil
 }
 
 // ensure opens an account and an asset in it, unless they are open.

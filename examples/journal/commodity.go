@@ -5,6 +5,8 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 
 	"github.com/dynafin/dynafin/ledger"
 	"github.com/dynafin/dynafin/money"
@@ -39,6 +41,29 @@ func codeOf(symbol string) string {
 		return fmt.Sprintf("%s:%x", codePrefix, digest[:(money.MaxCodeBytes-len(codePrefix)-1)/2])
 	}
 	return string(code)
+}
+
+// symbolOf is the commodity of a code: of one that this import did not meet, as far as the code tells.
+func (b *books) symbolOf(code string) string {
+	if symbol, known := b.symbols[code]; known {
+		return symbol
+	}
+	coded, ours := strings.CutPrefix(code, codePrefix)
+	if !ours || strings.HasPrefix(coded, ":") {
+		return code
+	}
+	var symbol []byte
+	for i := 0; i < len(coded); i++ {
+		if coded[i] == '_' && i+2 < len(coded) {
+			if c, err := strconv.ParseUint(coded[i+1:i+3], 16, 8); err == nil {
+				symbol = append(symbol, byte(c))
+				i += 2
+				continue
+			}
+		}
+		symbol = append(symbol, coded[i])
+	}
+	return string(symbol)
 }
 
 // What the metadata of a commodity's own account says.

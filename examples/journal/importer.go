@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"sync"
 
 	"github.com/dynafin/dynafin/ledger"
@@ -33,20 +35,24 @@ type importer struct {
 	complain func(error)
 	progress func(done int, file *source)
 
-	mu    sync.Mutex
-	count [outcomes]int
+	mu      sync.Mutex
+	count   [outcomes]int
+	next    int           // the first transaction of the file without an outcome
+	waiting map[int]error // outcomes of later ones
 }
 
-// job is a transaction with the identifier that it has whenever it is imported.
+// job is a transaction with the identifier that it has whenever it is imported. number is its place in the file.
 type job struct {
-	entry *entry
-	id    string
+	number int
+	entry  *entry
+	id     string
 }
 
 // run imports one file. An error ends the import, while a bad transaction is reported, counted and passed over.
 func (im *importer) run(ctx context.Context, file *source) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
+	im.next, im.waiting = 0, map[int]error{}
 	jobs := make(chan job) // nothing waits here, so no more is in memory than the workers have in hand
 	var working sync.WaitGroup
 	for range im.workers {
@@ -61,6 +67,7 @@ func (im *importer) run(ctx context.Context, file *source) error {
 	err := im.feed(ctx, file, jobs)
 	close(jobs)
 	working.Wait()
+	im.flush()
 	if cause := context.Cause(ctx); cause != nil {
 		return cause
 	}
@@ -75,16 +82,18 @@ func (im *importer) feed(ctx context.Context, file *source, jobs chan<- job) err
 	}
 	defer done()
 	ids := identities{sorted: file.sorted}
-	for n := 1; ; n++ {
+	for n := 0; ; n++ {
 		if n%progressEvery == 0 {
 			im.progress(im.done(), file)
 		}
 		e, err := r.next()
+		if err == nil {
+			err = file.checkMarks(e)
+		}
 		var wrong *lineError
 		switch {
 		case errors.As(err, &wrong):
-			im.end(bad)
-			im.complain(file.at(err))
+			im.end(n, bad, file.at(err))
 			continue
 		case err == io.EOF:
 			return nil
@@ -92,7 +101,7 @@ func (im *importer) feed(ctx context.Context, file *source, jobs chan<- job) err
 			return file.at(err)
 		}
 		select {
-		case jobs <- job{e, ids.of(e)}:
+		case jobs <- job{n, e, ids.of(e)}:
 		case <-ctx.Done():
 			return nil // run knows the cause
 		}
@@ -103,18 +112,17 @@ func (im *importer) feed(ctx context.Context, file *source, jobs chan<- job) err
 func (im *importer) do(ctx context.Context, file *source, j job) error {
 	result, err := im.post(context.WithoutCancel(ctx), j)
 	if err == nil {
-		im.end(result)
+		im.end(j.number, result, nil)
 		return nil
 	}
 	if !refused(err) {
 		return fmt.Errorf("%s:%d: %w", file.name, j.entry.line, err)
 	}
-	im.end(bad)
 	var wrong *lineError
 	if !errors.As(err, &wrong) {
 		err = &lineError{j.entry.line, err}
 	}
-	im.complain(file.at(err))
+	im.end(j.number, bad, file.at(err))
 	return nil
 }
 
@@ -125,10 +133,10 @@ func (im *importer) post(ctx context.Context, j job) (outcome, error) {
 	}
 	result := nothing
 	for i, tx := range parts {
-		err := im.books.post(ctx, tx)
+		repeated, err := im.books.post(ctx, tx)
 		now := posted
 		switch {
-		case ledger.Repeated(err):
+		case repeated:
 			now = before
 		case errors.Is(err, ledger.ErrDuplicate):
 			now = differs
@@ -159,10 +167,34 @@ func refused(err error) bool {
 	return false
 }
 
-func (im *importer) end(o outcome) {
+// end counts an outcome, and complains in the order of the file.
+func (im *importer) end(number int, o outcome, complaint error) {
 	im.mu.Lock()
 	defer im.mu.Unlock()
 	im.count[o]++
+	im.waiting[number] = complaint
+	for {
+		complaint, ended := im.waiting[im.next]
+		if !ended {
+			return
+		}
+		delete(im.waiting, im.next)
+		im.next++
+		if complaint != nil {
+			im.complain(complaint)
+		}
+	}
+}
+
+// flush makes the complaints that wait for a transaction which will have no outcome.
+func (im *importer) flush() {
+	im.mu.Lock()
+	defer im.mu.Unlock()
+	for _, number := range slices.Sorted(maps.Keys(im.waiting)) {
+		if complaint := im.waiting[number]; complaint != nil {
+			im.complain(complaint)
+		}
+	}
 }
 
 // done is how many transactions are dealt with.

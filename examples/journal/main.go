@@ -53,6 +53,7 @@ type options struct {
 	tenant   string
 	endpoint string
 	equity   bool
+	verify   bool
 	scale    perCommodity
 	places   perCommodity
 }
@@ -83,10 +84,11 @@ func parseFlags(args []string, stderr io.Writer) (*options, error) {
 		fmt.Fprint(stderr, usage)
 		flags.PrintDefaults()
 	}
-	flags.IntVar(&o.workers, "workers", 8, "how many transactions are in work at the same time, 1 to 256")
+	flags.IntVar(&o.workers, "workers", 32, "how many transactions are in work at the same time, 1 to 256")
 	flags.StringVar(&o.tenant, "tenant", "journal", "`name` of the books")
 	flags.StringVar(&o.endpoint, "endpoint", "", "`URL` of a DynamoDB endpoint; its table is created if absent, credentials and region come from AWS_* variables")
 	flags.BoolVar(&o.equity, "equity", false, "also print the accounts that the ledger needs beside the journal's, so that every commodity adds up to zero")
+	flags.BoolVar(&o.verify, "verify", false, "prove every balance from its stored postings")
 	flags.Var(o.scale, "scale", "`COMMODITY=PLACES`: keep at least so many decimal places, for files to come; once for each commodity")
 	flags.Var(o.places, "places", "`COMMODITY=PLACES`: print rounded half to even, as hledger does for a commodity with a display style")
 	if err := flags.Parse(args); err != nil {
@@ -125,6 +127,9 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		return exitUsage
 	}
 	refused, err := process(ctx, o, stdin, stdout, newConsole(stderr))
+	if err != nil && ctx.Err() != nil {
+		err = errors.New("interrupted; every transaction that was begun is finished, and importing again goes on from there")
+	}
 	if err != nil {
 		fmt.Fprintf(stderr, "journal: %v\n", err)
 	}

@@ -37,7 +37,8 @@ func process(ctx context.Context, o *options, stdin io.Reader, stdout io.Writer,
 		}
 	}
 	client, config := connect(o)
-	b := newBooks(o.tenant, client, config, found)
+	b := newBooks(ctx, o.tenant, client, config, found)
+	defer b.batcher.Close(ctx)
 	if err := errors.Join(createTable(ctx, client, b.book), ctx.Err()); err != nil {
 		return 0, err
 	}
@@ -53,22 +54,21 @@ func process(ctx context.Context, o *options, stdin io.Reader, stdout io.Writer,
 	for _, file := range files {
 		if err := im.run(ctx, file); err != nil {
 			screen.say("%s", im.summary())
-			if ctx.Err() != nil {
-				err = errors.New("interrupted; every transaction that was begun is finished, and importing again goes on from there")
-			}
 			return im.count[bad], err
 		}
 	}
 	screen.say("%s", im.summary())
-	accounts := found.accounts
-	if o.equity {
-		accounts = merge(accounts, b.internalAccounts())
+	for _, note := range found.notes(o.places) {
+		screen.say("%s", note)
 	}
-	rows, err := b.trialBalance(ctx, accounts, o.workers)
-	if err != nil {
-		return im.count[bad], err
+	rows, err := b.trialBalance(ctx, o.equity)
+	if err == nil {
+		err = b.print(stdout, rows, o.places)
 	}
-	return im.count[bad], o.printBalance(stdout, found, rows)
+	if err == nil && o.verify {
+		err = b.verify(ctx, screen)
+	}
+	return im.count[bad], err
 }
 
 // connect returns a client of the endpoint or of a new, empty database in this process, and how to retry there. Nearly all

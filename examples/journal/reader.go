@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -89,7 +90,11 @@ type reader struct {
 
 func newReader(r io.Reader) *reader {
 	m := &meter{from: r, left: maxRowBytes}
-	rows := csv.NewReader(m)
+	text := bufio.NewReader(m)
+	if mark, _ := text.Peek(len(byteOrderMark)); string(mark) == byteOrderMark {
+		_, _ = text.Discard(len(byteOrderMark))
+	}
+	rows := csv.NewReader(text)
 	rows.FieldsPerRecord = -1 // next says which line it is
 	return &reader{rows: rows, meter: m}
 }
@@ -136,7 +141,6 @@ func (r *reader) readHeader() error {
 	case err != nil:
 		return err
 	}
-	header[0] = strings.TrimPrefix(header[0], byteOrderMark)
 	columns := map[string]int{}
 	for i, name := range header {
 		if _, twice := columns[name]; twice {
@@ -166,7 +170,7 @@ func (r *reader) advance() {
 			r.ahead, r.ended = nil, err
 			return
 		}
-		if strings.TrimPrefix(row[0], byteOrderMark) != r.header[0] || !slices.Equal(row[1:], r.header[1:]) {
+		if !slices.Equal(row, r.header) {
 			r.ahead = row
 			r.line, _ = r.rows.FieldPos(0)
 			return

@@ -16,8 +16,9 @@ type source struct {
 	open   func() (io.ReadCloser, error)
 	remove func()
 
-	sorted bool         // by date; the survey finds out
-	read   atomic.Int64 // bytes of the current reading
+	sorted bool             // by date; the survey finds out
+	marks  map[string]marks // of each commodity; the survey finds them
+	read   atomic.Int64     // bytes of the current reading
 }
 
 // openSources returns the files that are named, "-" for standard input, or the sample that is built in.

@@ -18,10 +18,7 @@ type survey struct {
 }
 
 // manner is how a commodity is written.
-type manner struct {
-	needs, places int             // the most decimal places that an amount needs, and that one was written with
-	marks         map[byte]string // where each decimal mark was met first
-}
+type manner struct{ needs, fewest, places int } // the decimal places that an amount needs at most, and is written with
 
 func newSurvey() *survey {
 	return &survey{commodities: map[string]*manner{}, accounts: map[string]map[string]bool{}}
@@ -35,7 +32,7 @@ func (s *survey) read(ctx context.Context, file *source, progress func()) error 
 		return err
 	}
 	defer done()
-	file.sorted = true
+	file.sorted, file.marks = true, map[string]marks{}
 	var last *entry
 	for n := 1; ctx.Err() == nil; n++ {
 		e, err := r.next()
@@ -48,7 +45,8 @@ func (s *survey) read(ctx context.Context, file *source, progress func()) error 
 		case err != nil:
 			return file.at(err)
 		}
-		s.add(file.name, e)
+		s.add(e)
+		file.note(e)
 		if last != nil && last.section == e.section && e.date.Before(last.date) {
 			file.sorted = false
 		}
@@ -60,7 +58,8 @@ func (s *survey) read(ctx context.Context, file *source, progress func()) error 
 	return ctx.Err()
 }
 
-func (s *survey) add(name string, e *entry) {
+// add takes in a transaction.
+func (s *survey) add(e *entry) {
 	s.entries++
 	for i := range e.postings {
 		p := &e.postings[i]
@@ -69,13 +68,10 @@ func (s *survey) add(name string, e *entry) {
 		}
 		u := s.commodities[p.commodity]
 		if u == nil {
-			u = &manner{marks: map[byte]string{}}
+			u = &manner{fewest: p.amount.places}
 			s.commodities[p.commodity] = u
 		}
-		u.needs, u.places = max(u.needs, p.amount.needs()), max(u.places, p.amount.places)
-		if _, met := u.marks[p.amount.mark]; !met && p.amount.mark != 0 {
-			u.marks[p.amount.mark] = fmt.Sprintf("%s:%d", name, p.line)
-		}
+		u.needs, u.fewest, u.places = max(u.needs, p.amount.needs()), min(u.fewest, p.amount.places), max(u.places, p.amount.places)
 		if s.accounts[p.account] == nil {
 			s.accounts[p.account] = map[string]bool{}
 		}
@@ -83,17 +79,50 @@ func (s *survey) add(name string, e *entry) {
 	}
 }
 
-// checkMarks refuses a commodity whose decimal mark is not clear: with both marks about, 1,000 is one or a thousand.
-func (s *survey) checkMarks(commodity string) error {
-	u := s.commodities[commodity]
-	if u == nil || len(u.marks) < 2 {
-		return nil
+// marks are the lines in which a file first writes the amounts of a commodity with a decimal point and a decimal comma.
+type marks struct{ point, comma int }
+
+// note takes in how a transaction writes its amounts.
+func (s *source) note(e *entry) {
+	for i := range e.postings {
+		p := &e.postings[i]
+		m := s.marks[p.commodity]
+		switch {
+		case p.amount.mark == '.' && m.point == 0:
+			m.point = p.line
+		case p.amount.mark == ',' && m.comma == 0:
+			m.comma = p.line
+		}
+		s.marks[p.commodity] = m
 	}
-	return fmt.Errorf("the amounts of %s have a decimal point (%s) and a decimal comma (%s)", shown(commodity), u.marks['.'], u.marks[','])
+}
+
+// checkMarks refuses a commodity whose decimal mark is not clear: with both marks about, 1,000 is one or a thousand.
+func (s *source) checkMarks(e *entry) error {
+	for i := range e.postings {
+		p := &e.postings[i]
+		if m := s.marks[p.commodity]; m.point > 0 && m.comma > 0 {
+			return badLine(p.line, "the amounts of %s have a decimal point (line %d) and a decimal comma (line %d)", shown(p.commodity), m.point, m.comma)
+		}
+	}
+	return nil
 }
 
 // symbols returns the commodities in order.
 func (s *survey) symbols() []string { return slices.Sorted(maps.Keys(s.commodities)) }
+
+// notes names the commodities that hledger may show rounded: it writes out all amounts with as many decimal places as it
+// shows, or with more if they have more.
+func (s *survey) notes(places perCommodity) (notes []string) {
+	for _, symbol := range s.symbols() {
+		m := s.commodities[symbol]
+		if _, asked := places[symbol]; !asked && m.fewest < m.places {
+			notes = append(notes, fmt.Sprintf("note: amounts of %s have %d to %d decimal places; hledger may show balances of it rounded to %d, as -places '%s=%[4]d' does",
+				shown(symbol), m.fewest, m.places, m.fewest, symbol))
+		}
+	}
+	return notes
+}
 
 // shown is a commodity for people.
 func shown(symbol string) string {

@@ -20,6 +20,8 @@ func internal(kind string, symbols ...string) string {
 	return strings.Join(append([]string{kind}, symbols...), "  ")
 }
 
+func isInternal(account string) bool { return strings.Contains(account, "  ") }
+
 // The accounts that make a journal balance for each commodity, as the ledger wants it.
 const (
 	conversions = "equity:conversion" // what was exchanged for what: a transaction in several commodities balances at its costs
@@ -134,15 +136,14 @@ func (b *books) transaction(e *entry, id string, lines []line, zeros string) led
 // does not have, are returned as text.
 func (b *books) lines(e *entry) (lines []line, zeros string, err error) {
 	var groups [unbalancedVirtual + 1][]line
+	var free [unbalancedVirtual + 1][]string // commodities of postings of zero
 	var nothing []string
 	for i := range e.postings {
 		p := &e.postings[i]
 		if p.amount.isZero() {
 			nothing = append(nothing, p.note(true))
+			free[p.virtual] = append(free[p.virtual], p.commodity)
 			continue
-		}
-		if err := b.survey.checkMarks(p.commodity); err != nil {
-			return nil, "", &lineError{p.line, err}
 		}
 		currency, ok := b.currencies[p.commodity]
 		if !ok {
@@ -155,7 +156,7 @@ func (b *books) lines(e *entry) (lines []line, zeros string, err error) {
 		groups[p.virtual] = append(groups[p.virtual], line{ledger.Posting{Account: p.account, Amount: amount}, i + 1, p.note(false)})
 	}
 	for kind, group := range groups {
-		more, err := b.complete(virtual(kind), group)
+		more, err := b.complete(virtual(kind), group, free[kind])
 		if err != nil {
 			return nil, "", badLine(e.line, "%w", err)
 		}
@@ -169,11 +170,12 @@ func explainParse(err error, c money.Currency) error {
 	if !errors.Is(err, money.ErrInexact) {
 		return err
 	}
-	return fmt.Errorf("%w; since its first import the ledger keeps %d decimal places: begin another -tenant with more, -scale", err, c.Scale())
+	return fmt.Errorf("%w; since its first import the ledger keeps %s of it; for more begin another -tenant, with -scale", err, plural(c.Scale(), "decimal place"))
 }
 
-// complete returns the lines that make postings of one kind balance.
-func (b *books) complete(kind virtual, lines []line) ([]line, error) {
+// complete returns the lines that make postings of one kind balance. What came for nothing, a gift or a split, is known by a
+// posting of zero of another commodity.
+func (b *books) complete(kind virtual, lines []line, zeros []string) ([]line, error) {
 	if kind == unbalancedVirtual {
 		return b.against(lines, func(symbol string) string { return internal(unbalanced, symbol) })
 	}
@@ -191,7 +193,8 @@ func (b *books) complete(kind virtual, lines []line) ([]line, error) {
 	switch {
 	case len(sums) == 0:
 		return nil, nil
-	case len(signs) == 1: // nothing was given for it, at whatever price
+	case len(signs) == 1 && !slices.ContainsFunc(zeros, func(zero string) bool { return !slices.Contains(symbols, zero) }):
+		// whatever the price, nothing was given for it
 		return nil, fmt.Errorf("does not balance: %s too much", strings.Join(left, " and "))
 	}
 	slices.Sort(symbols)

@@ -92,6 +92,23 @@ func fanoutErrors() []errorCase {
 	}
 }
 
+func shardmapErrors() []errorCase {
+	const lane = "inbox/portfolio"
+	at := time.Date(2026, 11, 29, 12, 0, 0, 0, time.UTC)
+	return []errorCase{
+		{shardmap.ErrKey, shardmap.ErrKey, nil},
+		{shardmap.ErrMap, shardmap.ErrMap, nil},
+		{shardmap.ErrLoad, shardmap.ErrLoad, nil},
+		{&shardmap.InvalidError{Lane: lane, Field: "by", Reason: "is missing"}, shardmap.ErrInvalid, []string{lane, "by", "is missing"}},
+		{&shardmap.StepError{Lane: lane, Version: 2, Step: shardmap.StepAdmit, State: shardmap.Retired, Reason: "it is over"}, shardmap.ErrStep,
+			[]string{lane, "ADMIT", "version 2", "RETIRED", "it is over"}},
+		{&shardmap.StoredError{Lane: lane, Reason: "does not exist"}, shardmap.ErrStored, []string{"SHARDMAP#" + lane, "does not exist"}},
+		{&shardmap.StaleError{Lane: lane, At: at, Reason: shardmap.TooOld, Err: errBelow}, shardmap.ErrStale, []string{lane, "2026-11-29T12:00", "from below"}},
+		{&shardmap.RetiredError{Lane: lane, Version: 1, At: at}, shardmap.ErrRetired, []string{lane, "version 1", "2026-11-29T12:00"}},
+		{&shardmap.WriteError{Lane: lane, Step: shardmap.StepDrain, Err: errBelow}, shardmap.ErrWrite, []string{lane, "DRAIN", "from below"}},
+	}
+}
+
 func otherErrors() []errorCase {
 	usd, _ := money.ISO("USD")
 	eur, _ := money.ISO("EUR")
@@ -112,9 +129,6 @@ func otherErrors() []errorCase {
 		{&money.RoundingError{Reason: "is no mode"}, money.ErrRounding, []string{"is no mode"}},
 		{&money.RateError{Source: "ECB", ID: "rate-1", Reason: "is zero"}, money.ErrRate, []string{"ECB", "rate-1", "is zero"}},
 		{&money.DivisionError{Op: "ratio"}, money.ErrDivision, []string{"ratio"}},
-		{shardmap.ErrKey, shardmap.ErrKey, nil},
-		{shardmap.ErrMap, shardmap.ErrMap, nil},
-		{shardmap.ErrLoad, shardmap.ErrLoad, nil},
 		{dynamosim.ErrClosed, dynamosim.ErrClosed, nil},
 		{dynamosim.ErrLost, dynamosim.ErrLost, nil},
 	}
@@ -122,7 +136,8 @@ func otherErrors() []errorCase {
 
 func everyError() []errorCase {
 	var all []errorCase
-	for _, cases := range [][]errorCase{txnErrors(), idempotencyErrors(), sentinelErrors(), fanoutErrors(), ledgerErrors(), inboxErrors(), projectionErrors(), otherErrors()} {
+	for _, cases := range [][]errorCase{txnErrors(), idempotencyErrors(), sentinelErrors(), fanoutErrors(), shardmapErrors(), ledgerErrors(), inboxErrors(),
+		projectionErrors(), otherErrors()} {
 		all = append(all, cases...)
 	}
 	return all

@@ -34,6 +34,11 @@ func ledgerErrors() []errorCase {
 		{&ledger.RolledError{Place: cash, Month: "2026-11", Bucket: 1}, ledger.ErrRolled, []string{"cash-7", "2026-11", "1"}},
 		{&ledger.RecordError{Record: "posting x", Attribute: "amount"}, ledger.ErrCorrupt, []string{"posting x", "amount"}},
 		{ledger.ErrRead, ledger.ErrRead, nil},
+		{&ledger.CursorError{What: "statement", Tenant: tenant, ID: "cash-7", Reason: "was changed"}, ledger.ErrCursor, []string{"statement", "acme", "cash-7", "was changed"}},
+		{&ledger.UnprovedError{Place: cash, Findings: 3, First: ledger.Finding{
+			Kind: ledger.MissingPostings, Month: "2026-11", Detail: "2 of 5 postings are missing", Expected: ledger.Totals{Sum: some},
+		}}, ledger.ErrUnproved, []string{"cash-7", "3 findings", "2026-11", "2 of 5"}},
+		{&ledger.MovedError{What: "verification", Tenant: tenant, ID: "cash-7", Tries: 3}, ledger.ErrMoved, []string{"cash-7", "3 tries"}},
 		{&ledger.QueueFullError{Tenant: tenant, Transaction: "pay-1", Max: 100}, ledger.ErrQueueFull, []string{"pay-1", "100"}},
 		{&ledger.AbandonedError{Tenant: tenant, Transaction: "pay-1", Sent: true, Err: errBelow}, ledger.ErrAbandoned, []string{"pay-1", "on its way", "from below"}},
 		{ledger.ErrBatcherClosed, ledger.ErrBatcherClosed, nil},

@@ -1,0 +1,185 @@
+package ledger_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/dynafin/dynafin/ledger"
+)
+
+// intruder is a client that does something before each request of a verification.
+type intruder struct {
+	*dynamodb.Client
+	before func(request int, read bool) // read: of the balance
+	n      int
+}
+
+func (c *intruder) GetItem(ctx context.Context, in *dynamodb.GetItemInput, opts ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error) {
+	c.n++
+	c.before(c.n, true)
+	return c.Client.GetItem(ctx, in, opts...)
+}
+
+func (c *intruder) Query(ctx context.Context, in *dynamodb.QueryInput, opts ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
+	c.n++
+	c.before(c.n, false)
+	return c.Client.Query(ctx, in, opts...)
+}
+
+// moving has an account with twenty postings on one day in November, in buckets of fifteen.
+func moving(t *testing.T, lanes int) *bench {
+	t.Helper()
+	b := setup(t, ledger.Config{BucketPostings: 30, MonthlyCap: 300})
+	b.openWide(t, "cash", 1, lanes)
+	b.openWide(t, "sales", 1, 1)
+	for i := range 20 {
+		b.pay(t, fmt.Sprintf("t-%02d", i), day.Add(time.Duration(i)*time.Second), "cash", "sales", "1.00")
+	}
+	return b
+}
+
+func (b *bench) verifyDuring(t *testing.T, before func(request int, read bool)) ledger.Report {
+	t.Helper()
+	of := ledger.Verification{Tenant: tenant, Account: "cash", Asset: usd, PageSize: 6, Locate: true}
+	r, err := b.book.Verify(t.Context(), &intruder{Client: b.client, before: before}, of)
+	if err != nil || !r.Done {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	if len(r.Findings) > 0 {
+		t.Errorf("postings of others pass for damage: %v", r.Findings)
+	}
+	return r
+}
+
+// What is effective when it is posted is caught up with, through buckets that fill up meanwhile.
+func TestVerifyCatchesUpWithNewPostings(t *testing.T) {
+	t.Parallel()
+	for _, lanes := range []int{1, 2} {
+		b := moving(t, lanes)
+		posted := 20
+		r := b.verifyDuring(t, func(request int, read bool) {
+			if request > 1 && request <= 13 {
+				b.pay(t, fmt.Sprintf("t-%02d", posted), day.Add(time.Duration(posted)*time.Second), "cash", "sales", "1.00")
+				posted++
+			}
+		})
+		if r.Err() != nil || r.Postings != int64(posted) || posted != 32 || r.Recomputed != b.balance(t, "cash").Totals() {
+			t.Errorf("%d lanes: %v, %d postings of %d", lanes, r.Err(), r.Postings, posted)
+		}
+	}
+}
+
+// What is posted with an earlier effective time, behind the reader, makes the month be read anew.
+func TestVerifyReadsAMonthAnewForABackdatedPosting(t *testing.T) {
+	t.Parallel()
+	b := moving(t, 1)
+	r := b.verifyDuring(t, func(request int, read bool) {
+		if request == 3 { // behind the first page
+			b.pay(t, "late", day.Add(-time.Hour), "cash", "sales", "1.00")
+			b.pay(t, "new", day.Add(time.Hour), "cash", "sales", "1.00")
+		}
+	})
+	if r.Err() != nil || r.Months != 1 || r.Recomputed != b.balance(t, "cash").Totals() {
+		t.Errorf("%v: %+v", r.Err(), r)
+	}
+}
+
+// An account that never holds still is reported as that: not proved, and not broken.
+func TestVerifySaysWhatItCouldNotCatch(t *testing.T) {
+	t.Parallel()
+	b := setup(t, ledger.Config{})
+	b.openWide(t, "cash", 1, 1)
+	b.openWide(t, "sales", 1, 1)
+	b.pay(t, "oct", day.AddDate(0, -1, 0), "cash", "sales", "1.00")
+	b.pay(t, "nov", day, "cash", "sales", "1.00")
+	posted := 0
+	r := b.verifyDuring(t, func(request int, read bool) {
+		posted++ // one too early to be caught, and one too late to be overlooked
+		b.pay(t, fmt.Sprint("late-", posted), day.Add(-time.Duration(posted)*time.Minute), "cash", "sales", "1.00")
+		b.pay(t, fmt.Sprint("new-", posted), day.Add(time.Duration(posted)*time.Second), "cash", "sales", "1.00")
+	})
+	var moved *ledger.MovedError
+	if !errors.As(r.Err(), &moved) || moved.ID != "cash 2026-11" || r.Months != 1 || len(r.Moved) != 1 || r.Moved[0] != "2026-11" {
+		t.Errorf("%v: %+v", r.Err(), r)
+	}
+	b.closeBooks(t, "cash", "2026-11")
+	if r := b.verify(t, ledger.Verification{Account: "cash"}); r.Err() != nil || r.Months != 2 {
+		t.Errorf("closed: %v", r.Err())
+	}
+}
+
+// Fewer postings than were counted before anybody else came are missing, however much is posted meanwhile.
+func TestALossIsFoundWhileOthersPost(t *testing.T) {
+	t.Parallel()
+	b := moving(t, 1)
+	b.lose(t, postingKey(t, "cash", "t-03", 0, day.Add(3*time.Second)))
+	of := ledger.Verification{Tenant: tenant, Account: "cash", Asset: usd}
+	posted := 0
+	r, err := b.book.Verify(t.Context(), &intruder{Client: b.client, before: func(_ int, read bool) {
+		if read {
+			posted++
+			b.pay(t, fmt.Sprint("late-", posted), day.Add(-time.Duration(posted)*time.Minute), "cash", "sales", "1.00")
+		}
+	}}, of)
+	if err != nil || len(r.Findings) != 1 || r.Findings[0].Kind != ledger.MissingPostings || len(r.Moved) > 0 {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// A month may be closed at any point of its verification.
+func TestAMonthMayBeClosedWhileItIsVerified(t *testing.T) {
+	t.Parallel()
+	for at := 1; at <= 10; at++ {
+		b := moving(t, 1)
+		r := b.verifyDuring(t, func(request int, read bool) {
+			if request == at {
+				b.closeBooks(t, "cash", "2026-11")
+				b.pay(t, "dec", day.AddDate(0, 1, 0), "cash", "sales", "1.00")
+			}
+		})
+		if r.Err() != nil || r.Months < 1 || at < 7 && r.Recomputed != b.balance(t, "cash").Totals() {
+			t.Errorf("closed before request %d: %v, %+v", at, r.Err(), r)
+		}
+	}
+}
+
+// Writers and verifications run against one another without findings, and the writers are never refused.
+func TestVerifyBlocksNobody(t *testing.T) {
+	t.Parallel()
+	b := moving(t, 1)
+	var writers sync.WaitGroup
+	for w := range 3 {
+		writers.Go(func() {
+			for i := range 25 {
+				tx := transfer(fmt.Sprintf("w-%d-%d", w, i), "cash", "sales", "1.00")
+				tx.EffectiveAt = day.Add(time.Duration(i*w) * time.Second)
+				if err := b.post(t, tx); err != nil {
+					t.Errorf("writer: %v", err)
+				}
+			}
+		})
+	}
+	done := make(chan struct{})
+	go func() { writers.Wait(); close(done) }()
+	for busy := true; busy; {
+		select {
+		case <-done:
+			busy = false
+		default:
+		}
+		for _, account := range []string{"cash", "sales"} {
+			if r := b.verify(t, ledger.Verification{Account: account, PageSize: 10}); r.Err() != nil && !errors.Is(r.Err(), ledger.ErrMoved) {
+				t.Errorf("%s: %v", account, r.Err())
+			}
+		}
+	}
+	if r := b.verify(t, ledger.Verification{Account: "cash"}); r.Err() != nil || r.Postings != 95 {
+		t.Errorf("in the end: %v", r.Err())
+	}
+}
