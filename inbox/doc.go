@@ -51,7 +51,8 @@
 // # While the shard map changes
 //
 // While two versions of the map are live, the transaction that creates a receipt under one also checks that there is none
-// under the other, so an event that is placed by both has one effect all the same. See [Config.Maps].
+// under the other, so an event that is placed by both has one effect all the same. See [Config.Maps], and [Inbox.Under] for a
+// stored map.
 //
 // # Batches
 //

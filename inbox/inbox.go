@@ -38,7 +38,7 @@ type Config struct {
 	// Maps are the versions of the shard map under which receipts may stand. New receipts are placed by the first, or by
 	// [Event.MapVersion], and the transaction also checks the event's key under each of the others. Default:
 	// [shardmap.Default13] alone. To reshard, first add the new version behind the old in every process; only then may
-	// any process place by it. Take the old one out after the horizon.
+	// any process place by it. Take the old one out after the horizon. A stored map does all of this: see [Inbox.Under].
 	Maps []shardmap.Map
 	// Horizon is how long after its processing an event's repeats are promised to be recognised: at least as long as any
 	// queue, archive or operator may deliver it again. Default: [DefaultHorizon]; at least [MinHorizon].
@@ -113,6 +113,24 @@ type Inbox struct {
 // New returns an Inbox. A configuration that breaks a rule (see [Config.Validate]) is reported by each call.
 func New(config Config) *Inbox {
 	return &Inbox{config: config.WithDefaults(), err: config.Validate()}
+}
+
+// Under returns this inbox with the shard map of a lane as it was just read, in place of [Config.Maps]: receipts may stand
+// under every version that is live. Take a new one for every batch, and let the event's own time choose:
+//
+//	versions, err := loader.Versions(ctx)
+//	placed, err := versions.Place(occurredAt, eventID)
+//	outcome, err := received.Under(versions).Process(ctx, committer, inbox.Event{ID: eventID, MapVersion: placed.MapVersion}, nil)
+//
+// A map that is too old to be used is reported by each call, as shardmap.ErrStale, and nothing is written.
+func (in *Inbox) Under(v shardmap.Versions) *Inbox {
+	live, err := v.Live()
+	under := &Inbox{config: in.config, err: errors.Join(in.err, err)}
+	if under.err == nil {
+		under.config.Maps = live
+		under.err = under.config.Validate()
+	}
+	return under
 }
 
 // Expiries outside the years 2000 to 9999 come from a broken clock.
