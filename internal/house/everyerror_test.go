@@ -139,7 +139,8 @@ func otherErrors() []errorCase {
 
 func everyError() []errorCase {
 	var all []errorCase
-	for _, cases := range [][]errorCase{txnErrors(), idempotencyErrors(), sentinelErrors(), fanoutErrors(), shardmapErrors(), ledgerErrors(), otherErrors()} {
+	for _, cases := range [][]errorCase{txnErrors(), idempotencyErrors(), sentinelErrors(), fanoutErrors(), shardmapErrors(), ledgerErrors(), inboxErrors(),
+		projectionErrors(), otherErrors()} {
 		all = append(all, cases...)
 	}
 	return all

@@ -51,6 +51,14 @@
 //	OUT02  OutboxClaims       SERVICE#{service}#CLAIMS                                  LEASE#{lease}#{claim}
 //	OUT03  OutboxAudit        OUTBOX#{event}                                            AUDIT#{revision}
 //
+// and a projection's:
+//
+//	PRJ01  Gap                PROJ#{projection}#V#{version}#SHARD#{shard}               GAP#{source}
+//	PRJ02  Parked             PROJ#{projection}#V#{version}#SHARD#{shard}               PARKED#{source}#{position}
+//	PRJ03  Forced             PROJ#{projection}#V#{version}#SHARD#{shard}               FORCED#{source}#{position}
+//	PRJ04  Alias              PROJ#{projection}                                         ALIAS
+//	PRJ05  Build              PROJ#{projection}                                         BUILD#{namespace}
+//
 // ClientOrder is Name with the kind CLIENTORDER. A route of up to four components takes and returns them one by one; a
 // longer one has a struct. The functions that end in Partition give the partition key alone, for a Query.
 //
@@ -63,8 +71,9 @@
 //	bucket           two digits, 00 to 99
 //	version, shard,  four digits, 0000 to 9999
 //	line, stripe,
-//	lane
+//	lane, namespace
 //	revision         nine digits
+//	position         eighteen digits
 //
 // A number past its width is an error, because a wider one would sort between its neighbours. Times and numbers sort
 // as text in the order of their values. Text does not promise any order: escaping moves # and %. Nothing is
