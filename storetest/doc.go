@@ -16,6 +16,8 @@
 //	Idempotency  one effect and one result, replays, mismatches, lost answers, Lookup          Config.Table
 //	Sentinel     one winner, release, move, stale reads, lost answers                          Config.Table
 //	Outbox       fact and event, the READY index, duplicates, lost answers                     Config.Table and its index
+//	Inbox        one effect, repeats, mismatches, lost answers, Lookup                         Config.Table
+//	Projection   order, repeats, gaps that fill, rivals, lost answers                          Config.Table
 //
 // A run costs a few hundred write units. It uses identities that no other run uses, and leaves its records behind, some
 // of them READY events: give it tables that were made for the test, under the template of the real ones.

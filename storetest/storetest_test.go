@@ -10,8 +10,10 @@ import (
 	"github.com/aws/smithy-go/middleware"
 
 	"github.com/dynafin/dynafin/idempotency"
+	"github.com/dynafin/dynafin/inbox"
 	"github.com/dynafin/dynafin/internal/stores"
 	"github.com/dynafin/dynafin/outbox"
+	"github.com/dynafin/dynafin/projection"
 	"github.com/dynafin/dynafin/sentinel"
 	"github.com/dynafin/dynafin/shardmap"
 	"github.com/dynafin/dynafin/storetest"
@@ -45,6 +47,8 @@ func TestThePrimitivesKeepTheirPromisesHere(t *testing.T) {
 			"idempotency": storetest.Idempotency(t.Context(), client, idempotency.Config{Table: table}),
 			"sentinel":    storetest.Sentinel(t.Context(), client, sentinel.Config{Table: table}),
 			"outbox":      storetest.Outbox(t.Context(), client, events),
+			"projection":  storetest.Projection(t.Context(), client, projection.Config{Name: "portfolio", Table: table}),
+			"inbox":       storetest.Inbox(t.Context(), client, inbox.Config{Consumer: "portfolio", Table: table}),
 		} {
 			if err != nil {
 				t.Errorf("%s with the keys %v: %v", name, names, err)

@@ -116,6 +116,9 @@ func otherErrors() []errorCase {
 		{&outbox.InvalidError{EventID: "event-1", Field: "Tenant", Reason: "is empty", Err: errBelow}, outbox.ErrInvalid, []string{"event-1", "Tenant", "is empty"}},
 		{&outbox.DuplicateError{EventID: "event-1"}, outbox.ErrDuplicate, []string{"event-1", "other content"}},
 		{&outbox.NotFoundError{EventID: "event-1"}, outbox.ErrNotFound, []string{"event-1"}},
+		{&outbox.StaleError{EventID: "event-1", Step: "complete", State: outbox.Ready, Version: 4, Owner: "pod-1"}, outbox.ErrStale,
+			[]string{"complete", "event-1", "READY", "version 4", "pod-1"}},
+		{outbox.ErrWrite, outbox.ErrWrite, nil},
 		{outbox.ErrCorrupt, outbox.ErrCorrupt, nil},
 		{outbox.ErrRead, outbox.ErrRead, nil},
 		{&money.SyntaxError{Offset: 3, Reason: "is no digit"}, money.ErrSyntax, []string{"byte 3", "is no digit"}},
@@ -136,7 +139,8 @@ func otherErrors() []errorCase {
 
 func everyError() []errorCase {
 	var all []errorCase
-	for _, cases := range [][]errorCase{txnErrors(), idempotencyErrors(), sentinelErrors(), fanoutErrors(), shardmapErrors(), ledgerErrors(), otherErrors()} {
+	for _, cases := range [][]errorCase{txnErrors(), idempotencyErrors(), sentinelErrors(), fanoutErrors(), shardmapErrors(), ledgerErrors(), inboxErrors(),
+		projectionErrors(), otherErrors()} {
 		all = append(all, cases...)
 	}
 	return all

@@ -13,7 +13,7 @@ import (
 var floatName = regexp.MustCompile(`(?i)float`)
 
 // exact lists the packages in which a binary float has no business. Numbers that reach a stored record are exact.
-var exact = []string{"money", "shardmap", "internal/keys", "idempotency", "sentinel", "outbox", "fanout", "ledger"}
+var exact = []string{"money", "shardmap", "internal/keys", "idempotency", "sentinel", "outbox", "inbox", "projection", "fanout", "ledger"}
 
 // checkExact returns float types and float-taking or -giving names in a file. Tests may show what a float would do.
 func checkExact(fset *token.FileSet, f file) []string {

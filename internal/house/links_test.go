@@ -37,6 +37,8 @@ var links = map[string][]string{
 	"idempotency":    primitive,
 	"sentinel":       primitive,
 	"outbox":         primitive,
+	"inbox":          primitive,
+	"projection":     primitive,
 	"ledger":         primitive,
 	"dynamosim":      slices.Concat(client, []string{sdk + "/service/dynamodbstreams", "github.com/tidwall/btree"}),
 }

@@ -1,6 +1,7 @@
 package keys_test
 
 import (
+	"slices"
 	"time"
 
 	"github.com/dynafin/dynafin/internal/keys"
@@ -10,7 +11,7 @@ import (
 // route is one line of the grammar as a user sees it: write a key from its components, read them back. The
 // components are in the order of the grammar; every kind has a letter in shape:
 //
-//	s text   k kind   t time   m month   d date   b bucket   n version, shard or line
+//	s text   k kind   t time   m month   d date   b bucket   n version, shard or line   p position
 type route struct {
 	name, index, shape string
 	pk, sk             string // the golden key of the components of golden()
@@ -114,7 +115,7 @@ func routes() []route {
 	add("OutboxReady", "IDX17", "snts", "SERVICE#s0#READY#0001", "DUE#"+at+"#s3")(queued(keys.OutboxReady, keys.ParseOutboxReady))
 	add("Name", "IDX18", "sks", "TEN#s0#K1#s2", "UNIQUE")(three(keys.Name, keys.ParseName))
 	add("RepairDue", "IDX19", "snts", "TEN#s0#REPAIR#0001", "DUE#"+at+"#s3")(queued(keys.RepairDue, keys.ParseRepairDue))
-	return append(all, ledgerRoutes(at)...)
+	return slices.Concat(all, ledgerRoutes(at), outboxRoutes(at), projectionRoutes())
 }
 
 // golden returns plain components of a shape: the number of its place marks each.
@@ -135,6 +136,8 @@ func golden(shape string) []any {
 			c[i] = "2026-11-29"
 		case 'b', 'n':
 			c[i] = i
+		case 'p':
+			c[i] = int64(i)
 		}
 	}
 	return c
@@ -180,6 +183,8 @@ func components(shape string) *rapid.Generator[[]any] {
 				c[i] = rapid.IntRange(0, 99).Draw(t, "bucket")
 			case 'n':
 				c[i] = rapid.IntRange(0, 9999).Draw(t, "number")
+			case 'p':
+				c[i] = rapid.Int64Range(0, keys.MaxPosition).Draw(t, "position")
 			}
 		}
 		return c
