@@ -1,0 +1,96 @@
+package throughput
+
+import (
+	"bytes"
+	"fmt"
+	"math/bits"
+)
+
+// Chart shows curves over common points, both axes by doublings.
+type Chart struct {
+	// Title and XTitle are written above and below.
+	Title, XTitle string
+	// X are the points, from small to large, and Curves what was measured at them.
+	X      []int
+	Curves []Curve
+}
+
+// Curve is one series of measurements, one for each point.
+type Curve struct {
+	Name string
+	Y    []int
+}
+
+// The picture's measures, in pixels.
+const (
+	width, height                         = 720, 440
+	leftEdge, rightEdge, topEdge, lowEdge = 80, 150, 50, 60
+	plotRight, plotBottom                 = width - rightEdge, height - lowEdge
+)
+
+// colours tell the curves apart, also in print and for people who do not see all colours.
+var colours = [...]string{"#1b6ca8", "#c8553d", "#4c8c4a", "#6a4c93", "#b8860b"}
+
+// SVG returns the picture.
+func (c Chart) SVG() []byte {
+	var out bytes.Buffer
+	fmt.Fprintf(&out, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" font-family="sans-serif" font-size="13" role="img">`+"\n", width, height)
+	fmt.Fprintf(&out, "<title>%s</title>\n<rect width=\"%d\" height=\"%d\" fill=\"#ffffff\"/>\n", c.Title, width, height)
+	fmt.Fprintf(&out, "<text x=\"%d\" y=\"28\" font-size=\"16\">%s</text>\n", leftEdge, c.Title)
+	low, high := c.bounds()
+	for y := low; y <= high; y *= 2 {
+		at := scale(y, low, high, plotBottom, topEdge)
+		fmt.Fprintf(&out, "<path d=\"M%d %dH%d\" stroke=\"#dddddd\"/>\n<text x=\"%d\" y=\"%d\" text-anchor=\"end\">%s</text>\n",
+			leftEdge, at, plotRight, leftEdge-8, at+4, thousands(y))
+	}
+	for _, x := range c.X {
+		fmt.Fprintf(&out, "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">%d</text>\n", c.across(x), plotBottom+20, x)
+	}
+	fmt.Fprintf(&out, "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">%s</text>\n", (leftEdge+plotRight)/2, plotBottom+42, c.XTitle)
+	for i, curve := range c.Curves {
+		colour := colours[i%len(colours)]
+		path, last := "", 0
+		for j, y := range curve.Y {
+			last = scale(y, low, high, plotBottom, topEdge)
+			path += fmt.Sprintf("%c%d %d", "ML"[min(j, 1)], c.across(c.X[j]), last)
+			fmt.Fprintf(&out, "<circle cx=\"%d\" cy=\"%d\" r=\"4\" fill=\"%s\"/>\n", c.across(c.X[j]), last, colour)
+		}
+		fmt.Fprintf(&out, "<path d=\"%s\" fill=\"none\" stroke=\"%s\" stroke-width=\"2\"/>\n", path, colour)
+		fmt.Fprintf(&out, "<text x=\"%d\" y=\"%d\" fill=\"%s\">%s</text>\n", plotRight+12, last+4, colour, curve.Name)
+	}
+	out.WriteString("</svg>\n")
+	return out.Bytes()
+}
+
+// bounds are a hundred times the powers of two around all measurements.
+func (c Chart) bounds() (low, high int) {
+	least, most := c.Curves[0].Y[0], c.Curves[0].Y[0]
+	for _, curve := range c.Curves {
+		for _, y := range curve.Y {
+			least, most = min(least, y), max(most, y)
+		}
+	}
+	for low = 100; low*2 <= least; low *= 2 {
+	}
+	for high = low * 2; high < most; high *= 2 {
+	}
+	return low, high
+}
+
+func (c Chart) across(x int) int { return scale(x, c.X[0], c.X[len(c.X)-1], leftEdge+20, plotRight-10) }
+
+// scale places n between two ends by its doublings.
+func scale(n, low, high, from, to int) int {
+	span := doublings(high) - doublings(low)
+	if span == 0 {
+		return from
+	}
+	return from + (to-from)*(doublings(n)-doublings(low))/span
+}
+
+// doublings is the logarithm to the base of two, in thousandths, straight between whole powers.
+func doublings(n int) int {
+	n = max(n, 1) * 1024
+	whole := bits.Len(uint(n)) - 1
+	return 1000*whole + (n-1<<whole)*1000>>whole
+}
