@@ -164,8 +164,11 @@ func (g *Gate) Pending() []*Pending {
 	defer g.mu.Unlock()
 	if len(g.arrived) > 1 {
 		slices.SortStableFunc(g.arrived, func(a, b *Pending) int {
-			return cmp.Or(cmp.Compare(a.Worker, b.Worker), cmp.Compare(a.Incarnation, b.Incarnation),
-				cmp.Compare(a.Operation, b.Operation), bytes.Compare(canonical(a.Body), canonical(b.Body)))
+			order := cmp.Or(cmp.Compare(a.Worker, b.Worker), cmp.Compare(a.Incarnation, b.Incarnation), cmp.Compare(a.Operation, b.Operation))
+			if order != 0 {
+				return order
+			}
+			return bytes.Compare(canonical(a.Body), canonical(b.Body))
 		})
 	}
 	for _, p := range g.arrived {

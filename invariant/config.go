@@ -34,6 +34,8 @@ type Config struct {
 	Timeout time.Duration
 	// Tokens are the treatments of request tokens that a history draws from. Default: all three.
 	Tokens []dynamosim.TokenPolicy
+	// Staleness bounds how old what a process reads without ConsistentRead may be. Default: it is the present.
+	Staleness time.Duration
 	// SometimesAfter is how many histories a [Check] must have before a kind of fault that never happened fails it.
 	// Default: 100.
 	SometimesAfter int

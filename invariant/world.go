@@ -80,6 +80,7 @@ func newWorld(config Config, chance chance) *World {
 		Now: now, Seed: w.salt,
 		TokenPolicy:        w.config.Tokens[w.Choose("tokens", len(w.config.Tokens))],
 		CanceledKeepsToken: w.Choose("cancelled keeps token", 2) == 1,
+		Staleness:          config.Staleness,
 	})
 	w.gate, w.calm = dynamosim.NewGate(w.db), w.db.Client()
 	return w

@@ -211,6 +211,13 @@ func (c *crowd) prove(house ledger.Account) string {
 		for stripe := range map[bool]int{true: house.Stripes, false: 1}[name == house.ID] {
 			report, err := c.book.Verify(c.t.Context(), c.client, ledger.Verification{Tenant: tenant, Account: name, Asset: usd, Stripe: stripe})
 			errs = append(errs, err, report.Err())
+			b, err := c.book.StripeBalance(c.t.Context(), c.client, tenant, name, usd, stripe)
+			errs = append(errs, err)
+			for _, m := range b.Open {
+				if used := int64(m.Bucket+1)*b.Slots - m.Room; m.Room < 0 || used < m.Count {
+					errs = append(errs, fmt.Errorf("%s: %d postings in %d slots", name, m.Count, used))
+				}
+			}
 		}
 	}
 	trial, err := c.book.TrialBalance(c.t.Context(), c.client, tenant, modelNames[:5]...)

@@ -67,6 +67,41 @@ func TestABusyItemFailsOnlyThoseWhoNeedIt(t *testing.T) {
 	})
 }
 
+// The first takes what the second needs, and then cannot be committed: the second is judged without it.
+func TestNobodyIsRefusedForAnothersSake(t *testing.T) {
+	inCrowd(t, ledger.BatchConfig{}, nil, func(t *testing.T, c *crowd) {
+		c.open(t, "bank", "ann-")
+		c.commit(t, c.book.Post(transfer("start", "bank", "ann-", "10.00")))
+		c.through(ledger.BatchConfig{}, func(_ context.Context, in *dynamodb.TransactWriteItemsInput, next func() (*dynamodb.TransactWriteItemsOutput, error)) (*dynamodb.TransactWriteItemsOutput, error) {
+			if id := in.TransactItems[0].Put.Item["PK"].(*types.AttributeValueMemberS).Value; strings.HasSuffix(id, "first") && len(in.TransactItems) == 5 {
+				return nil, &types.ThrottlingException{}
+			}
+			return next()
+		})
+		c.expect(c.post(transfer("first", "ann-", "bank", "8.00"), transfer("second", "ann-", "bank", "9.00")), "busy, 1")
+	})
+}
+
+// A refusal after a lost answer is not the last word: the lost copy may still arrive.
+func TestARefusalThatALostCopyMayOverturnSaysSo(t *testing.T) {
+	inCrowd(t, ledger.BatchConfig{}, nil, func(t *testing.T, c *crowd) {
+		c.open(t, "bank", "ann-", "bob-")
+		attempts := 0
+		c.through(ledger.BatchConfig{}, func(_ context.Context, _ *dynamodb.TransactWriteItemsInput, next func() (*dynamodb.TransactWriteItemsOutput, error)) (*dynamodb.TransactWriteItemsOutput, error) {
+			if attempts++; attempts == 1 {
+				return nil, dynamosim.ErrLost
+			}
+			return next()
+		})
+		results := c.post(transfer("a", "ann-", "bank", "1.00"), transfer("b", "bank", "bob-", "1.00"))
+		c.expect(results, "insufficient, 1")
+		var canceled *txn.CanceledError
+		if !errors.As(results[0].err, &canceled) || !canceled.Unsettled {
+			t.Errorf("%+v", canceled)
+		}
+	})
+}
+
 // A lost answer is no conflict: within a Commit the mark proves, after it the header does.
 func TestALostAnswerHasOneEffectForEveryMember(t *testing.T) {
 	for _, tokens := range anyTokenPolicy {

@@ -57,20 +57,21 @@ func (b *bench) verifyDuring(t *testing.T, before func(request int, read bool)) 
 	return r
 }
 
-// What is effective when it is posted is caught up with, through buckets that fill up meanwhile.
+// What is effective when it is posted is caught up with at the end, through buckets that fill up meanwhile, and nothing is read
+// twice. On several lanes the month is read anew.
 func TestVerifyCatchesUpWithNewPostings(t *testing.T) {
 	t.Parallel()
-	for _, lanes := range []int{1, 2} {
-		b := moving(t, lanes)
-		posted := 20
+	for _, c := range []struct{ lanes, until, most int }{{1, 34, 40}, {2, 13, 40}} {
+		b := moving(t, c.lanes)
+		posted, requests := 20, 0
 		r := b.verifyDuring(t, func(request int, read bool) {
-			if request > 1 && request <= 13 {
+			if requests = request; request > 1 && request <= c.until {
 				b.pay(t, fmt.Sprintf("t-%02d", posted), day.Add(time.Duration(posted)*time.Second), "cash", "sales", "1.00")
 				posted++
 			}
 		})
-		if r.Err() != nil || r.Postings != int64(posted) || posted != 32 || r.Recomputed != b.balance(t, "cash").Totals() {
-			t.Errorf("%d lanes: %v, %d postings of %d", lanes, r.Err(), r.Postings, posted)
+		if r.Err() != nil || r.Postings != int64(posted) || posted != 19+c.until || r.Recomputed != b.balance(t, "cash").Totals() || requests > c.most {
+			t.Errorf("%d lanes: %v, %d postings of %d, %d requests", c.lanes, r.Err(), r.Postings, posted, requests)
 		}
 	}
 }
@@ -114,21 +115,31 @@ func TestVerifySaysWhatItCouldNotCatch(t *testing.T) {
 	}
 }
 
-// Fewer postings than were counted before anybody else came are missing, however much is posted meanwhile.
-func TestALossIsFoundWhileOthersPost(t *testing.T) {
+// Fewer postings than were counted before anybody else came are missing, however much is posted meanwhile; and as many as
+// then, but not the same, are changed.
+func TestDamageIsFoundWhileOthersPost(t *testing.T) {
 	t.Parallel()
-	b := moving(t, 1)
-	b.lose(t, postingKey(t, "cash", "t-03", 0, day.Add(3*time.Second)))
-	of := ledger.Verification{Tenant: tenant, Account: "cash", Asset: usd}
-	posted := 0
-	r, err := b.book.Verify(t.Context(), &intruder{Client: b.client, before: func(_ int, read bool) {
-		if read {
-			posted++
-			b.pay(t, fmt.Sprint("late-", posted), day.Add(-time.Duration(posted)*time.Minute), "cash", "sales", "1.00")
+	third := postingKey(t, "cash", "t-03", 0, day.Add(3*time.Second))
+	for kind, damage := range map[ledger.FindingKind]func(*bench){
+		ledger.MissingPostings: func(b *bench) { b.lose(t, third) },
+		ledger.ChangedPostings: func(b *bench) {
+			item := b.stored(t, third)
+			item["amount"] = number("99")
+			b.forge(t, item)
+		},
+	} {
+		b := moving(t, 1)
+		damage(b)
+		posted := 0
+		r, err := b.book.Verify(t.Context(), &intruder{Client: b.client, before: func(_ int, read bool) {
+			if read {
+				posted++
+				b.pay(t, fmt.Sprint("late-", posted), day.Add(-time.Duration(posted)*time.Minute), "cash", "sales", "1.00")
+			}
+		}}, ledger.Verification{Tenant: tenant, Account: "cash", Asset: usd})
+		if err != nil || len(r.Findings) != 1 || r.Findings[0].Kind != kind || len(r.Moved) > 0 {
+			t.Errorf("%s: %+v, %v", kind, r, err)
 		}
-	}}, of)
-	if err != nil || len(r.Findings) != 1 || r.Findings[0].Kind != ledger.MissingPostings || len(r.Moved) > 0 {
-		t.Errorf("%+v, %v", r, err)
 	}
 }
 

@@ -95,8 +95,11 @@ func items(t *testing.T, db *dynamosim.DB) string {
 var journals = []string{"household", "portfolio", "year"}
 
 func TestBalancesAreThoseOfHledger(t *testing.T) {
-	for _, name := range journals {
-		for _, workers := range []string{"1", "7", "256"} {
+	for _, workers := range []string{"1", "7", "256"} {
+		for _, name := range journals {
+			if name == "year" && workers == "7" {
+				continue // long enough twice
+			}
 			t.Run(name+" with "+workers+" workers", func(t *testing.T) {
 				t.Parallel()
 				got := imports(t, "", "-workers", workers, "testdata/"+name+".csv")
@@ -160,7 +163,7 @@ func TestImportingTwiceChangesNothing(t *testing.T) {
 
 // Every balance is proved, conversions and all, until somebody changes a posting.
 func TestEveryBalanceIsProvedFromItsPostings(t *testing.T) {
-	for _, name := range journals {
+	for _, name := range []string{"household", "portfolio"} {
 		imports(t, "", "-verify", "testdata/"+name+".csv").says(t, " balances proved from ")
 	}
 	url, db := server(t)
@@ -242,7 +245,7 @@ func TestLostAnswersAndABreakdownLeaveTheBooksRight(t *testing.T) {
 }
 
 func TestAnInterruptedImportGoesOnWhereItWas(t *testing.T) {
-	for _, after := range []int64{0, 1, 60} { // before it begins, while accounts are opened, while it posts
+	for _, after := range []int64{0, 1, 40} { // before it begins, while accounts are opened, while it posts
 		ctx, interrupt := context.WithCancel(t.Context())
 		db := dynamosim.New(t)
 		var calls atomic.Int64
@@ -256,12 +259,12 @@ func TestAnInterruptedImportGoesOnWhereItWas(t *testing.T) {
 		if after == 0 {
 			interrupt()
 		}
-		args := []string{"-endpoint", s.URL, "-workers", "4", "testdata/year.csv"}
+		args := []string{"-endpoint", s.URL, "-workers", "4", "testdata/portfolio.csv"}
 		got := journal(ctx, nil, args...)
 		if got.code != exitFailed || got.stdout != "" || !strings.Contains(got.stderr, "journal: interrupted; ") {
 			t.Fatalf("exit code %d\n%s", got.code, got.stderr)
 		}
-		if got := imports(t, "", args...); got.stdout != file(t, "year.tsv") {
+		if got := imports(t, "", args...); got.stdout != file(t, "portfolio.tsv") {
 			t.Errorf("the balances are\n%s", got.stdout)
 		}
 	}

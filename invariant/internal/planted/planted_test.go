@@ -1,6 +1,7 @@
 package planted
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 	"os"
@@ -25,6 +26,8 @@ type bug struct {
 	lesson string
 	// within is after how many histories, at most, the harness must have found it.
 	within int
+	// twins is how many histories the correct handler must survive. Default: 100.
+	twins int
 	// config is what may happen.
 	config invariant.Config
 	// story tells it: with the mistake, or without.
@@ -32,7 +35,9 @@ type bug struct {
 }
 
 // bugs lists all of them, in the order of the page.
-func bugs() []bug { return slices.Concat(claims(), balances(), leases(), names(), events()) }
+func bugs() []bug {
+	return slices.Concat(claims(), balances(), leases(), names(), events(), ledgerPosts(), ledgerHolds())
+}
 
 // base is the configuration of all: short histories.
 func (b bug) configured() invariant.Config {
@@ -53,7 +58,7 @@ func (b bug) tell(w *invariant.World, broken bool) {
 	b.story(w, broken)
 }
 
-// twinHistories is how many histories every correct handler must survive.
+// twinHistories is how many histories a correct handler must survive.
 const twinHistories = 100
 
 // TestEveryPlantedBugIsFoundAndItsTwinHolds: the mistake breaks its invariant within the stated number of histories, and
@@ -69,7 +74,7 @@ func TestEveryPlantedBugIsFoundAndItsTwinHolds(t *testing.T) {
 			if found, after := b.find(t, 1); found == nil {
 				t.Errorf("not found in %d histories", after)
 			}
-			twin, _ := invariant.Find(t, b.configured(), 1, twinHistories, func(w *invariant.World) { b.tell(w, false) })
+			twin, _ := invariant.Find(t, b.configured(), 1, cmp.Or(b.twins, twinHistories), func(w *invariant.World) { b.tell(w, false) })
 			if twin != nil {
 				t.Errorf("the correct twin: %v\n%.6000s", twin.Failure, twin.Shrink(t).Schedule)
 			}
