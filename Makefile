@@ -1,4 +1,4 @@
-.PHONY: help test race lint fuzz soak bench generate ci brokerage
+.PHONY: help test race lint fuzz soak bench generate ci plots brokerage
 .DEFAULT_GOAL := help
 
 FUZZTIME ?= 30s
@@ -32,6 +32,9 @@ generate: ## rewrite the generated files
 
 ci: ## everything that a change must pass
 	.ci/run
+
+plots: ## measure what the docs plot, in virtual time, and write tables and pictures anew
+	go test ./ledger -run ThroughputPageIsCurrent -count=1 -plots
 
 brokerage: ## accept the sample day of orders on the embedded engine
 	go run ./examples/brokerage

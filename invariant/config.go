@@ -24,6 +24,9 @@ type Config struct {
 	SettleTime  time.Duration
 	// SkewMax bounds how far a worker's clock is off, to either side. Default: 1 minute; negative: clocks are right.
 	SkewMax time.Duration
+	// IndexLag bounds how far global indexes are behind their tables; a history draws none of it, a tenth or all. Default:
+	// they are never behind.
+	IndexLag time.Duration
 	// Copies is how many clients send one command at the same time at most. Default: 2.
 	Copies int
 	// SDKAttempts is how often the SDK sends a request by itself. Default: 1, its retries are off. With more, waits

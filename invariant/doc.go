@@ -78,8 +78,8 @@
 //   - Workers that run at the same time. Requests are atomic and one worker moves at a time, so data races inside a
 //     process are for the race detector. Two timers of the same instant are the exception; their workers must share
 //     nothing but the database.
-//   - Time inside the database, but for [Config.Staleness]: index lag, heat and TTL are dynamosim's knobs, not drawn
-//     here. A throttled or conflicting request meets an answer, not a cause.
+//   - Time inside the database, but for Config.IndexLag and [Config.Staleness]: heat and TTL are knobs of dynamosim, not
+//     drawn here. A throttled or conflicting request meets an answer, not a cause.
 //   - Part of a batch: BatchWriteItem and BatchGetItem succeed or fail as a whole.
 //   - Page limits: queries stop where they ask to.
 //   - Corrupted messages, a database that forgets, two Regions.

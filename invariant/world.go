@@ -76,8 +76,12 @@ func newWorld(config Config, chance chance) *World {
 	w.calmness = []int{6, 3, 2, 2}[w.Choose("weather", 4)]
 	w.lateness = []int{3, 8, 40}[w.Choose("lateness", 3)]
 	w.salt = uint64(w.Choose("salt", 1<<15))
+	var lag dynamosim.IndexLag
+	if limit := w.config.IndexLag; limit > 0 {
+		lag.Max = []time.Duration{0, limit / 10, limit}[w.Choose("index lag", 3)]
+	}
 	w.db = dynamosim.Open(dynamosim.Options{
-		Now: now, Seed: w.salt,
+		Now: now, Seed: w.salt, IndexLag: lag,
 		TokenPolicy:        w.config.Tokens[w.Choose("tokens", len(w.config.Tokens))],
 		CanceledKeepsToken: w.Choose("cancelled keeps token", 2) == 1,
 		Staleness:          config.Staleness,

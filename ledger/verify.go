@@ -21,7 +21,8 @@ type Verification struct {
 	// Strays looks also where no posting should be: in every month from From through Through, both of which it needs, and in
 	// every bucket that a month may have. Nobody who reads the ledger sees what is there.
 	Strays bool
-	// Locate reads a month that is not proved once more, and holds each posting against its transaction.
+	// Locate reads a month that is not proved once more, as many postings as were counted, and holds each against its
+	// transaction.
 	Locate bool
 	// PageSize is how many postings one step reads at most. Default: as many as 1 MiB has.
 	PageSize int
@@ -126,6 +127,7 @@ type verifyState struct {
 	before, seen Totals
 	odd          []Finding // about single postings in this pass
 	pass, tails  int
+	unlocated    int64 // postings that Locate has still to look at
 	report       Report
 }
 

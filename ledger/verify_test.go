@@ -14,6 +14,7 @@ import (
 
 	"github.com/dynafin/dynafin/internal/fault"
 	"github.com/dynafin/dynafin/ledger"
+	"github.com/dynafin/dynafin/money"
 	"github.com/dynafin/dynafin/txn"
 )
 
@@ -200,6 +201,22 @@ func TestFindingsSayHowMuchIsMissing(t *testing.T) {
 	}
 }
 
+// A posting that does not say of which asset it is may be anybody's; it is told, and its month is not proved.
+func TestAPostingOfNobodyIsTold(t *testing.T) {
+	t.Parallel()
+	b := books(t)
+	item := b.stored(t, novemberKey(t, 1))
+	item["SK"] = text("POST#2026-11-20T14:18:00.000000000Z#nov-1#0007")
+	delete(item, "class")
+	b.forge(t, item)
+	for _, asset := range []money.Currency{usd, eur} {
+		r := b.verify(t, ledger.Verification{Account: "cash", Asset: asset, From: "2026-11", Through: "2026-11", Strays: true})
+		if len(r.Findings) != 1 || r.Findings[0].Kind != ledger.ChangedPostings || r.Findings[0].Line != 7 || r.Months != 0 {
+			t.Errorf("%v: %+v", asset, r)
+		}
+	}
+}
+
 func TestFindingsAreBounded(t *testing.T) {
 	t.Parallel()
 	b := setup(t, ledger.Config{})
@@ -213,7 +230,16 @@ func TestFindingsAreBounded(t *testing.T) {
 		item["amount"] = number("101")
 		b.forge(t, item)
 	}
-	r := b.verify(t, ledger.Verification{Account: "cash", Locate: true, PageSize: 7})
+	of := ledger.Verification{Account: "cash", Locate: true, PageSize: 7}
+	var checkpoint string
+	of.Progress = func(p ledger.Progress) error {
+		if checkpoint == "" && p.Findings > ledger.MaxFindings {
+			checkpoint = p.Checkpoint
+		}
+		return nil
+	}
+	r := b.verify(t, of)
+	sameBut(t, "continued", b.verify(t, ledger.Verification{Account: "cash", Locate: true, Checkpoint: checkpoint}), r)
 	if len(r.Findings) != ledger.MaxFindings || r.More != n+1-ledger.MaxFindings {
 		t.Errorf("%d findings and %d more", len(r.Findings), r.More)
 	}

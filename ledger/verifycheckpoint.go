@@ -39,6 +39,7 @@ type storedState struct {
 	Odd        []storedFinding `json:"odd,omitempty"`
 	Pass       int             `json:"pass,omitempty"`
 	Tails      int             `json:"tails,omitempty"`
+	Unlocated  int64           `json:"unlocated,omitempty"`
 	Months     int             `json:"months,omitempty"`
 	Postings   int64           `json:"postings,omitempty"`
 	Recomputed storedTotals    `json:"recomputed"`
@@ -77,7 +78,7 @@ func (v *verifier) checkpoint() string {
 	body, err := json.Marshal(storedState{
 		Format: checkpointFormat, Of: v.identity(), Scale: v.report.Recomputed.Sum.Currency().Scale(),
 		Phase: v.phase, Month: v.month, Last: v.last, Sealed: v.sealed, Bucket: v.at.Bucket, Lane: v.at.Lane, Behind: v.at.Behind, End: v.at.End,
-		Before: storeTotals(v.before), Seen: storeTotals(v.seen), Odd: storeFindings(v.odd), Pass: v.pass, Tails: v.tails,
+		Before: storeTotals(v.before), Seen: storeTotals(v.seen), Odd: storeFindings(v.odd), Pass: v.pass, Tails: v.tails, Unlocated: v.unlocated,
 		Months: r.Months, Postings: r.Postings, Recomputed: storeTotals(r.Recomputed), Moved: r.Moved,
 		Findings: storeFindings(r.Findings), More: r.More, HalfUnits: int64(r.Units),
 	})
@@ -116,6 +117,7 @@ func (v *verifier) restore(checkpoint string) error {
 	v.verifyState = verifyState{
 		phase: s.Phase, month: s.Month, last: s.Last, sealed: s.Sealed, at: verifyPosition{s.Bucket, s.Lane, s.Behind, s.End},
 		before: load.totals(s.Before), seen: load.totals(s.Seen), odd: load.findings(s.Odd), pass: s.Pass, tails: s.Tails,
+		unlocated: s.Unlocated,
 		report: Report{
 			Place: v.ref.place(), Months: s.Months, Postings: s.Postings, Recomputed: load.totals(s.Recomputed), Moved: s.Moved,
 			Findings: load.findings(s.Findings), More: s.More, Units: capacity.Units(s.HalfUnits),

@@ -202,7 +202,7 @@ func (v *verifier) settle(ctx context.Context) error {
 		v.report.find(finding)
 		if v.Locate {
 			v.report.find(v.odd...)
-			v.phase, v.at = verifyLocate, verifyPosition{}
+			v.phase, v.at, v.unlocated = verifyLocate, verifyPosition{}, v.seen.Count
 			return nil
 		}
 	default:

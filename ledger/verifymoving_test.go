@@ -143,6 +143,47 @@ func TestDamageIsFoundWhileOthersPost(t *testing.T) {
 	}
 }
 
+// However often a verification is broken off and continued, it tries a month three times and no more; and it looks for damage
+// in as many postings as it counted, however many come.
+func TestAContinuedVerificationEnds(t *testing.T) {
+	t.Parallel()
+	for _, damaged := range []bool{false, true} {
+		b := books(t)
+		if damaged {
+			b.lose(t, novemberKey(t, 3))
+		}
+		posted, steps, busy := 0, 0, !damaged
+		stop := errors.New("one step at a time")
+		of := ledger.Verification{Tenant: tenant, Account: "cash", Asset: usd, From: "2026-11", Locate: true, Progress: func(p ledger.Progress) error {
+			steps++
+			busy = !damaged || p.Findings > 0
+			return stop
+		}}
+		if damaged {
+			of.PageSize = 1
+		}
+		c := &intruder{Client: b.client, before: func(int, bool) {
+			if busy {
+				posted++
+				b.pay(t, fmt.Sprint("late-", posted), day.AddDate(0, 0, -20).Add(-time.Duration(posted)*time.Minute), "cash", "sales", "1.00")
+				b.pay(t, fmt.Sprint("new-", posted), day.Add(time.Duration(posted)*time.Minute), "cash", "sales", "1.00")
+			}
+		}}
+		var r ledger.Report
+		for !r.Done && steps <= 60 {
+			r, _ = b.book.Verify(t.Context(), c, of)
+			of.Checkpoint = r.Checkpoint
+		}
+		want := ledger.ErrMoved
+		if damaged {
+			want = ledger.ErrUnproved
+		}
+		if !r.Done || !errors.Is(r.Err(), want) || damaged && steps > 12 {
+			t.Errorf("damaged %v: %d steps, %+v", damaged, steps, r)
+		}
+	}
+}
+
 // A month may be closed at any point of its verification.
 func TestAMonthMayBeClosedWhileItIsVerified(t *testing.T) {
 	t.Parallel()

@@ -1,6 +1,6 @@
-// Package outbox stores the event that tells other services about a committed fact, in the transaction that commits the
-// fact: both are there or neither is (AP16). Publishing starts from the stored event, so a crash between commit
-// and publication loses nothing.
+// Package outbox tells other services about committed facts, without losing one. The event that reports a fact is stored
+// in the transaction that commits the fact: both are there or neither is (AP16). Relays publish every stored event at
+// least once, whatever crashes on the way, and park what cannot be published, where operators see it.
 //
 //	events := outbox.New(outbox.Config{Service: "orders"})
 //	accepted := outbox.Event{
@@ -13,47 +13,84 @@
 //		events.Create(accepted),
 //	)
 //
+// and in any number of other processes, until ctx ends:
+//
+//	err := outbox.NewRelay(events, client, publisher, outbox.RelayConfig{}).Run(ctx)
+//
 // # States of an event
 //
-//	             (1) create
-//	  no record ────────────┐
-//	                        ▼
-//	                   ┌─────────┐ ───┐ (5) reschedule
-//	                   │  READY  │    │ another due time
-//	                   └─────────┘ ◄──┘
-//	(2) claim: a relay   │     ▲ (4) retry: publishing failed, or the lease
-//	takes it on a lease  ▼     │ expired; with a reason and another due time
-//	                 ┌───────────┐
-//	                 │ IN_FLIGHT │
-//	                 └───────────┘
-//	                       │ (3) complete: the lease's owner stores
-//	                       ▼ the broker's answer
-//	                 ┌───────────┐
-//	                 │ COMPLETED │
-//	                 └───────────┘
+//	               (1) create
+//	    no record ────────────┐
+//	                          ▼
+//	                     ┌─────────┐ ──┐ (9) fence
+//	                     │  READY  │   │ (10) reschedule
+//	                     └─────────┘ ◄─┘
+//	   (2) claim            │   ▲  ▲ (5) retry
+//	   on a lease           ▼   │  │ (7) recover
+//	                   ┌───────────┐ ──┐
+//	                   │ IN_FLIGHT │   │ (3) renew
+//	                   └───────────┘ ◄─┘
+//	   (4) complete      │       │ (6) park
+//	   with the broker's │       │ (8) give up
+//	   answer            ▼       ▼
+//	       ┌───────────┐   ┌────────┐
+//	       │ COMPLETED │   │ PARKED │ ──► READY   (11) redrive
+//	       └───────────┘   └────────┘ ──► PASSED  (12) pass
 //
-//	transition                    record, units   READY index, units
-//	(1) no record -> READY            2 x 2          1  insert
-//	(2) READY     -> IN_FLIGHT          2            1  delete
-//	(3) IN_FLIGHT -> COMPLETED          2            -
-//	(4) IN_FLIGHT -> READY              2            1  insert
-//	(5) READY     -> READY              2            2  delete and insert
+//	step             from         to          record, units  index, units  by
+//	(1) create       no record -> READY           2 x 2      1  insert     the caller's transaction
+//	(2) claim        READY     -> IN_FLIGHT         2        1  delete     a relay, for a lease
+//	(3) renew        IN_FLIGHT -> IN_FLIGHT         2        -             the owner, while the broker is slow
+//	(4) complete     IN_FLIGHT -> COMPLETED         2        -             the owner
+//	(5) retry        IN_FLIGHT -> READY             2        1  insert     the owner, with a reason and another due time
+//	(6) park         IN_FLIGHT -> PARKED            2        1  insert     the owner, after the last attempt
+//	(7) recover      IN_FLIGHT -> READY             2        1  insert     any relay, when the lease has ended
+//	(8) give up      IN_FLIGHT -> PARKED            2        1  insert     any relay, when the last attempt's lease has ended
+//	(9) fence        READY     -> READY             2        1  update     any relay, before it drops a journal
+//	(10) reschedule  READY     -> READY             2        2  move       a caller, or a relay that keeps order
+//	(11) redrive     PARKED    -> READY           2 x 2      2  move       an operator, with a note
+//	(12) pass        PARKED    -> PASSED          2 x 2      1  delete     an operator, with a note
 //
-// The units are those of a record of 1.6 KiB and an index entry of up to 0.45 KiB. Every transition is a write on
-// condition of the state, the owner and the version that were read. An event is published at least once, so a consumer
-// recognises it by its ID. This package has transition (1), and reads; a record keeps room for what the others add.
+// The units are those of a record of 1.6 KiB and an index entry of up to 1 KiB. Every step is a write on condition of the
+// state, version, attempt and claim that were read: a stale one is refused and changes nothing, and one whose answer was
+// lost recognises itself by the claim's token.
+//
+// # Relay
+//
+// A round reads the earliest due events of every shard, merges them by due time and ID, and takes them through these
+// steps in batches:
+//
+//	journal    one item names the events of the batch, the owner and the end of its lease
+//	claim      each event alone; who is too late loses that event, not the batch
+//	publish    one call of the [Publisher], one [Result] for each event; slow brokers keep their leases
+//	settle     complete, retry with backoff and reason, or park; each event alone
+//	drop       the journal, once every request of the batch has a definite answer
+//
+// A claim takes the event out of the index, so a relay that dies then leaves it where no query looks, but for the journal:
+// journals stand in one partition by the end of their lease, and every relay looks there for those that have ended. It
+// gives back what is IN_FLIGHT still. A listed event that is READY gets a higher version before the journal goes, so that
+// a claim that was on its way when its relay died can only fail. Nothing ever needs a Scan.
+//
+// A relay that was paused past its lease finds at its next step that the event is no longer its own. What it had handed to
+// the broker is published twice: an event is published at least once, and consumers recognise it by its ID.
+//
+// # Order
+//
+// With Config.Ordered version n+1 of an aggregate is first published after version n is COMPLETED or PASSED. If version n
+// is parked, its aggregate stops there, listed by [Outbox.Parked], and all others go on. A repeat of an older version, or a
+// passed one, can still arrive late, from a relay that stood still: consumers that apply versions in order drop it.
 //
 // # Record
 //
 // Partition key OUTBOX#eventId, sort key EVENT.
 //
 //	v                 N  format of the record, 1
-//	state             S  READY
-//	version           N  rises with every change, from 1
-//	attempt           N  attempts to publish, from 0
+//	state             S  READY, IN_FLIGHT, COMPLETED, PARKED or PASSED
+//	version           N  rises with every step but renew, from 1
+//	attempt           N  attempts to publish, from 0; a redrive counts anew
 //	dueAt             S  not to be published before, UTC
-//	readyPk           S  SERVICE#service#READY#shard, key of the READY index; only while READY
-//	readySk           S  DUE#dueAt#eventId, key of the READY index; only while READY
+//	readyPk           S  SERVICE#service#READY#shard or SERVICE#service#PARKED#shard, key of the index; only in these states
+//	readySk           S  DUE#dueAt#eventId or AT#failedAt#eventId, key of the index; only in these states
 //	shard             N  the shard on which the event is listed, from 0
 //	shardMapVersion   N  the map and
 //	hashVersion       N  the hash that placed it
@@ -61,29 +98,54 @@
 //	aggregateVersion, schemaVersion   N
 //	occurredAt        S  UTC
 //	causationId, traceId   S  absent when empty
-//	payload           B  as given
+//	payload           B  as given, or compressed
+//	encoding          S  deflate if the payload is compressed, else absent
 //	digest            B  SHA-256 of the content, checked by every read
-//	txnMark           S  mark of the transaction that created it
+//	owner, claim      S  the relay that has the event, or completed it, and the token of its claim
+//	leaseUntil        S  the end of the lease, UTC; only while IN_FLIGHT
+//	failure, failedAt S  why the last failed attempt failed, and when
+//	lastClaim         S  the token of that attempt's claim
+//	ack, completedAt  S  the broker's answer, and when it was stored
+//	expiresAt         N  of COMPLETED events: completedAt and the retention, epoch seconds, for the table's time to live
+//	passedAt          S  when an operator passed it
+//	txnMark           S  mark of the transaction that created it; txnUpdate is that of an operator's
 //
-// # READY index
+// A claim journal has the partition key SERVICE#service#CLAIMS, the sort key LEASE#leaseUntil#claim, and v, owner and
+// events (B). An operator's note has the event's partition key, the sort key AUDIT#version, and v, step, by, reason, at,
+// failure and attempt.
 //
-// A sparse index lists the READY events of a service on shards (13 by default), in the order of due time. [Outbox.Index] has its
-// definition. An entry is about 0.3 KiB: the keys, version, attempt, tenant, aggregate and type. The shard is a
-// function of the event ID and the map alone, and is stored, so that no retry can change it.
+// # Index
+//
+// A sparse index lists the READY events of a service on shards (13 by default), in the order of due time, and beside them
+// the PARKED ones. [Outbox.Index] has its definition. An entry is about 0.3 KiB: the keys, version, attempt, tenant,
+// aggregate and type. The shard is a function of the event ID and the map alone, or of the aggregate if events are ordered,
+// and is stored, so that no retry can change it.
 //
 // # Cost
 //
-//	Create   2 write units for each KiB begun of payload and about 0.6 KiB, and 1 for each KiB begun of the index entry
-//	Get      1 read unit for each 4 KiB begun, strongly consistent
-//	Ready    0.5 read units for each 4 KiB begun of index entries, for each page; never a Scan
+//	Create    2 write units for each KiB begun of payload and about 0.6 KiB, and 1 for each KiB begun of the index entry
+//	publish   claim 3 and complete 2 units at 1.6 KiB, and 0.08 units of journal an event in full batches of 25
+//	order     1 read unit more for each event, for the version before, and for each aggregate that waits, each round; a queue
+//	          longer than a round reads is put in order by reschedules, 4 units each
+//	Get       1 read unit for each 4 KiB begun, strongly consistent
+//	a round   0.5 read units for each shard and 4 KiB begun of its index entries
+//	idle      one request a shard each RelayConfig.PollMax, and one for journals each RelayConfig.Recover: with 13 shards,
+//	          6.5 read units each 5 s and 1 each 15 s or less
+//	recovery  1 read unit an event that an ended journal names, and 3 write units for those given back or fenced
+//
+// With Config.Compress a record that compression brings within 1 KiB is claimed and completed for 1 unit instead of 2.
+// All journals of a service share one partition: 5,000 events a second in batches of 25 are 400 of its 1,000 units.
 //
 // # Limits
 //
 // A record may have [MaxRecordBytes]. Larger messages go elsewhere and the event refers to them. An event ID must be unique in
 // the table, whatever the tenant: do not take it from a client; see [Event.StableID].
 //
+// Clocks decide only when a lease has ended. A relay whose clock is ahead takes over early and publishes twice; leases
+// should be longer than clocks differ.
+//
 // # What it does not do
 //
-// It does not publish. It does not order events: the index is sorted by due time within one shard only, and consumers
-// see the aggregate's version in every event.
+// It does not publish exactly once, and no ordinary index order is a promise: without Config.Ordered, events of one
+// aggregate may overtake one another. It does not apply events: that is the consumer's, by ID and version.
 package outbox

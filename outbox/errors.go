@@ -2,6 +2,7 @@ package outbox
 
 import (
 	"errors"
+	"strconv"
 
 	"github.com/dynafin/dynafin/internal/fault"
 	"github.com/dynafin/dynafin/internal/keys"
@@ -21,8 +22,14 @@ var (
 	// ErrRead: reading events failed. The AWS error is inside.
 	ErrRead error = errRead
 
+	// ErrStale: the event is no longer what was read, and nothing was changed. See [StaleError].
+	ErrStale error = fault.New(fault.OutboxStale, "outbox: the event has changed")
+	// ErrWrite: nobody knows whether a change was applied. The AWS error is inside.
+	ErrWrite error = errWrite
+
 	errCorrupt = fault.New(fault.OutboxCorrupt, "outbox: unreadable event")
 	errRead    = fault.New(fault.OutboxRead, "outbox: read failed")
+	errWrite   = fault.New(fault.OutboxWrite, "outbox: write failed")
 )
 
 // InvalidError says which field breaks which rule. Nothing was sent.
@@ -92,6 +99,29 @@ func (e *NotFoundError) Error() string {
 
 // Unwrap returns ErrNotFound.
 func (e *NotFoundError) Unwrap() error { return ErrNotFound }
+
+// StaleError says what a step met in place of what it had read. It comes from the write itself, without another read.
+type StaleError struct {
+	EventID string
+	// Step is the transition that was refused, for example "complete".
+	Step string
+	// State and Version are those of the stored record.
+	State   State
+	Version int64
+	// Owner is the relay that has the event, or that completed it.
+	Owner string
+}
+
+func (e *StaleError) Error() string {
+	owner := ""
+	if e.Owner != "" {
+		owner = ", of " + strconv.Quote(e.Owner)
+	}
+	return fault.OutboxStale.Text("outbox: %s event %q: it is %s at version %d%s", e.Step, e.EventID, e.State, e.Version, owner)
+}
+
+// Unwrap returns ErrStale.
+func (e *StaleError) Unwrap() error { return ErrStale }
 
 func corrupt(eventID, attr string) error {
 	return errCorrupt.Wrap(nil, "outbox: event %q: attribute %q of its record is not what format %s has there", eventID, attr, recordFormat)

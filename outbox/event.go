@@ -46,6 +46,17 @@ func (e Event) StableID() string {
 	return hex.EncodeToString(digest[:16])
 }
 
+// OrderedID returns the ID of an event of an ordered outbox: 32 hexadecimal digits of a SHA-256 over Tenant, AggregateType,
+// AggregateID and AggregateVersion. A version has one event, so a relay finds the event of the version before by its key.
+func (e Event) OrderedID() string {
+	return orderedID(e.Tenant, e.AggregateType, e.AggregateID, e.AggregateVersion)
+}
+
+func orderedID(tenant, aggregateType, aggregateID string, version int64) string {
+	digest := digestOf("dynafin outbox ordered event ID 1", tenant, aggregateType, aggregateID, strconv.FormatInt(version, 10))
+	return hex.EncodeToString(digest[:16])
+}
+
 // digest identifies the content of an event: everything but its due time and its trace.
 func (e Event) digest() [sha256.Size]byte {
 	return digestOf("dynafin outbox event 1", e.ID, e.Tenant, e.AggregateType, e.AggregateID,

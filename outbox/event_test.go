@@ -88,6 +88,7 @@ func TestAWrongConfigurationIsReportedByEveryUse(t *testing.T) {
 		"Config.Table":   {Service: "orders", Table: txn.Table{PK: "eventId"}},
 		"Config.IndexPK": {Service: "orders", IndexPK: "PK"},
 		"Config.IndexSK": {Service: "orders", IndexSK: "dueAt"},
+		"Config.TTL":     {Service: "orders", TTL: "leaseUntil"},
 	} {
 		events := outbox.New(config)
 		_, getErr := events.Get(t.Context(), nil, "evt-1")
@@ -108,6 +109,13 @@ func TestAWrongConfigurationIsReportedByEveryUse(t *testing.T) {
 func TestStableIDNeverChanges(t *testing.T) {
 	t.Parallel()
 	if got, want := accepted("order-1").StableID(), "6382327db6c93ac68ddcac29f6214134"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+func TestOrderedIDNeverChanges(t *testing.T) {
+	t.Parallel()
+	if got, want := accepted("order-1").OrderedID(), "a62f288e981ce3abfa0469b0be5c154d"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 }
@@ -141,6 +149,7 @@ func TestErrorsSurviveWrapping(t *testing.T) {
 		outbox.ErrInvalid:   &outbox.InvalidError{EventID: "evt-1", Field: "Tenant", Reason: "is empty"},
 		outbox.ErrDuplicate: &outbox.DuplicateError{EventID: "evt-1"},
 		outbox.ErrNotFound:  &outbox.NotFoundError{EventID: "evt-1"},
+		outbox.ErrStale:     &outbox.StaleError{EventID: "evt-1", Step: "claim", State: outbox.Completed, Version: 3},
 	} {
 		wrapped := fmt.Errorf("accept: %w", fmt.Errorf("commit: %w", err))
 		var coded interface{ Code() string }

@@ -79,3 +79,76 @@ func ExampleOutbox_Ready() {
 	fmt.Println(due, "of 50 events are due on", events.Shards(), "shards")
 	// Output: 21 of 50 events are due on 13 shards
 }
+
+// A relay publishes what was committed. What the broker refuses is tried again, then parked, and an operator decides.
+func ExampleRelay() {
+	ctx := context.Background()
+	orders := txn.Table{Name: "Orders"}
+	events := outbox.New(outbox.Config{Service: "orders", Table: orders})
+	client := dynamosim.Open(dynamosim.Options{}).Client()
+	createTable(client, events)
+	for n := range 3 {
+		e := outbox.Event{
+			Tenant: "acme", AggregateType: "Order", AggregateID: fmt.Sprint("order-", n), AggregateVersion: 1,
+			Type: "OrderAccepted", SchemaVersion: 1, OccurredAt: time.Date(2026, 1, 5, 9, 0, 0, 0, time.UTC),
+		}
+		e.ID = e.StableID()
+		if _, err := txn.Commit(ctx, client, events.Create(e)); err != nil {
+			fmt.Println(err)
+			return
+		}
+	}
+
+	broker := &outbox.Memory{Refuse: func(m outbox.Message) outbox.Result {
+		if m.Event.AggregateID == "order-1" {
+			return outbox.Result{Err: errors.New("larger than the broker takes"), Final: true}
+		}
+		return outbox.Result{}
+	}}
+	relay := outbox.NewRelay(events, client, broker, outbox.RelayConfig{Owner: "pod-7"}) // a service calls relay.Run(ctx)
+	round, err := relay.Once(ctx)
+	fmt.Println("completed:", round.Completed, "parked:", round.Parked, err)
+
+	for parked, err := range events.Parked(ctx, client) {
+		fmt.Println(parked.Event.AggregateID, "is parked:", parked.Failure, err)
+		_, err = txn.Commit(ctx, client, events.Pass(parked, outbox.Audit{By: "ops@acme", Reason: "sent by hand", At: time.Date(2026, 1, 5, 9, 30, 0, 0, time.UTC)}))
+		fmt.Println("passed:", err)
+	}
+	// Output:
+	// completed: 2 parked: 1 <nil>
+	// order-1 is parked: larger than the broker takes <nil>
+	// passed: <nil>
+}
+
+// In an ordered outbox a version is published after the one before it, whatever the order in which they are due.
+func ExampleConfig_ordered() {
+	ctx := context.Background()
+	orders := txn.Table{Name: "Orders"}
+	events := outbox.New(outbox.Config{Service: "orders", Table: orders, Ordered: true})
+	client := dynamosim.Open(dynamosim.Options{}).Client()
+	createTable(client, events)
+	nine := time.Date(2026, 1, 5, 9, 0, 0, 0, time.UTC)
+	for version := range 3 {
+		e := outbox.Event{
+			Tenant: "acme", AggregateType: "Order", AggregateID: "order-1", AggregateVersion: int64(version + 1),
+			Type: "OrderFilled", SchemaVersion: 1, OccurredAt: nine, Due: nine.Add(-time.Duration(version) * time.Minute),
+		}
+		e.ID = e.OrderedID()
+		if _, err := txn.Commit(ctx, client, events.Create(e)); err != nil {
+			fmt.Println(err)
+			return
+		}
+	}
+	broker := &outbox.Memory{}
+	if _, err := outbox.NewRelay(events, client, broker, outbox.RelayConfig{}).Once(ctx); err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, m := range broker.Messages() {
+		fmt.Println(m.Event.AggregateID, "version", m.Event.AggregateVersion)
+	}
+	// Output:
+	// order-1 version 1
+	// order-1 version 2
+	// order-1 version 3
+}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -19,6 +20,7 @@ const (
 	DefaultIndex   = "GSI3"
 	DefaultIndexPK = "readyPk"
 	DefaultIndexSK = "readySk"
+	DefaultTTL     = "expiresAt"
 )
 
 // Config says whose outbox it is and where it lives. Service is required; everything else has a default.
@@ -29,12 +31,22 @@ type Config struct {
 	// Table holds the events; it is the table of the facts they report, or any other of the same account and
 	// Region. Default: "Outbox" with the key attributes "PK" and "SK".
 	Table txn.Table
-	// Index is the name of the sparse index of READY events, and IndexPK and IndexSK those of its key attributes.
+	// Index is the name of the sparse index of READY and PARKED events, and IndexPK and IndexSK those of its key attributes.
 	// Defaults: "GSI3", "readyPk", "readySk".
 	Index, IndexPK, IndexSK string
 	// Map places events on the shards of the index. Default: [shardmap.Default13]. It must not be edited while
-	// events that it placed are READY.
+	// events that it placed are READY; see Draining.
 	Map shardmap.Map
+	// Draining are maps that placed events before. Their shards are read, too, until none of their events is left.
+	Draining []shardmap.Map
+	// Ordered keeps the events of an aggregate in order: version n+1 is not published before version n is COMPLETED or
+	// PASSED. An aggregate then has exactly one event for each version, from its first one on without a gap, with the ID of
+	// [Event.OrderedID], and its versions are committed one after the other. Relays of the service must agree on it.
+	Ordered bool
+	// Compress stores payloads with DEFLATE where that makes them smaller. Records are read either way.
+	Compress bool
+	// TTL is the table's time-to-live attribute. Default: "expiresAt".
+	TTL string
 }
 
 func (c Config) withDefaults() Config {
@@ -42,6 +54,7 @@ func (c Config) withDefaults() Config {
 	c.Index = cmp.Or(c.Index, DefaultIndex)
 	c.IndexPK = cmp.Or(c.IndexPK, DefaultIndexPK)
 	c.IndexSK = cmp.Or(c.IndexSK, DefaultIndexSK)
+	c.TTL = cmp.Or(c.TTL, DefaultTTL)
 	if c.Map == (shardmap.Map{}) {
 		c.Map = shardmap.Default13()
 	}
@@ -55,22 +68,29 @@ func (c Config) validate() error {
 	if err := c.Map.Validate(); err != nil {
 		return &InvalidError{Field: "Config.Map", Reason: "is not a valid map", Err: err}
 	}
+	for _, draining := range c.Draining {
+		if err := draining.Validate(); err != nil {
+			return &InvalidError{Field: "Config.Draining", Reason: "has a map that is not valid", Err: err}
+		}
+	}
 	used := slices.Clone(attributes)
 	for _, key := range []struct{ field, name string }{
 		{"Config.Table", c.Table.PK}, {"Config.Table", c.Table.SK}, {"Config.IndexPK", c.IndexPK}, {"Config.IndexSK", c.IndexSK},
+		{"Config.TTL", c.TTL},
 	} {
 		if slices.Contains(used, key.name) {
-			return &InvalidError{Field: key.field, Reason: fmt.Sprintf("has a key attribute %q, a name that the record uses otherwise", key.name)}
+			return &InvalidError{Field: key.field, Reason: fmt.Sprintf("is the attribute name %q, which the record uses otherwise", key.name)}
 		}
 		used = append(used, key.name)
 	}
 	return nil
 }
 
-// Outbox creates and reads events. It is safe for concurrent use.
+// Outbox creates, reads and changes events. It is safe for concurrent use.
 type Outbox struct {
-	config Config
-	err    error
+	config  Config
+	err     error
+	writers sync.Pool // of *flate.Writer, each of which needs a megabyte
 }
 
 // New returns the outbox of one service. What is wrong with the configuration is reported by every use of the Outbox,
@@ -80,10 +100,16 @@ func New(config Config) *Outbox {
 	return &Outbox{config: config, err: config.validate()}
 }
 
-// Shards returns how many shards the READY index has. Read them all: 0 to Shards()-1.
-func (o *Outbox) Shards() int { return o.config.Map.Shards }
+// Shards returns how many shards the index has under the map and those that are draining. Read them all: 0 to Shards()-1.
+func (o *Outbox) Shards() int {
+	shards := o.config.Map.Shards
+	for _, draining := range o.config.Draining {
+		shards = max(shards, draining.Shards)
+	}
+	return shards
+}
 
-// Index returns the definition of the READY index, for CreateTable or UpdateTable. It projects what a relay needs to
+// Index returns the definition of the sparse index, for CreateTable or UpdateTable. It projects what a relay needs to
 // choose and claim an event; the envelope is not part of it.
 func (o *Outbox) Index() types.GlobalSecondaryIndex {
 	return types.GlobalSecondaryIndex{

@@ -44,7 +44,7 @@ func (o *Outbox) Get(ctx context.Context, client Client, id string) (Record, err
 	if out.Item == nil {
 		return Record{}, &NotFoundError{EventID: id}
 	}
-	return decode(id, out.Item)
+	return o.decode(id, out.Item)
 }
 
 // Listed is a READY event as the index shows it. The index may lag behind the events: what is listed may have been
@@ -110,8 +110,8 @@ func (o *Outbox) readyQuery(shard int, cutoff time.Time) (*dynamodb.QueryInput, 
 	if o.err != nil {
 		return nil, o.err
 	}
-	if shard < 0 || shard >= o.config.Map.Shards {
-		return nil, &InvalidError{Field: "shard", Reason: fmt.Sprintf("%d is none of the map's %d shards", shard, o.config.Map.Shards)}
+	if shard < 0 || shard >= o.Shards() {
+		return nil, &InvalidError{Field: "shard", Reason: fmt.Sprintf("%d is none of the %d shards", shard, o.Shards())}
 	}
 	partition, err := keys.OutboxReadyPartition(o.config.Service, shard)
 	if err != nil {

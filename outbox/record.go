@@ -35,13 +35,25 @@ const (
 	attrTrace            = "traceId"
 	attrPayload          = "payload"
 	attrDigest           = "digest"
+	attrEncoding         = "encoding"
+	attrOwner            = "owner"
+	attrClaim            = "claim"
+	attrLease            = "leaseUntil"
+	attrFailure          = "failure"
+	attrFailedAt         = "failedAt"
+	attrLastClaim        = "lastClaim"
+	attrAck              = "ack"
+	attrCompleted        = "completedAt"
+	attrPassed           = "passedAt"
 )
 
-// attributes are the names that a record uses, none of which may be a key's.
+// attributes are the names that a record, a journal or a note uses, none of which may be a key's.
 var attributes = []string{
 	attrFormat, attrState, attrVersion, attrAttempt, attrDue, attrMapVersion, attrHashVersion, attrShard, attrEventID,
 	attrTenant, attrAggregateType, attrAggregateID, attrAggregateVersion, attrType, attrSchemaVersion, attrOccurred,
-	attrCausation, attrTrace, attrPayload, attrDigest, txn.MarkAttribute, txn.UpdateMarkAttribute,
+	attrCausation, attrTrace, attrPayload, attrDigest, attrEncoding, attrOwner, attrClaim, attrLease, attrFailure, attrFailedAt,
+	attrLastClaim, attrAck, attrCompleted, attrPassed, attrEvents, attrStep, attrBy, attrReason, attrAt,
+	txn.MarkAttribute, txn.UpdateMarkAttribute,
 }
 
 // recordFormat is the format that this package writes and reads.
@@ -77,6 +89,9 @@ func (o *Outbox) newRecord(e Event, digest []byte) (txn.Item, error) {
 	bad := func(field string, err error) error {
 		return &InvalidError{EventID: e.ID, Field: field, Reason: keyReason(err)}
 	}
+	if o.config.Ordered && e.ID != e.OrderedID() {
+		return nil, &InvalidError{EventID: e.ID, Field: "ID", Reason: "is not OrderedID, as an ordered outbox needs it"}
+	}
 	key, err := keys.Outbox(e.ID)
 	if err != nil {
 		return nil, bad("ID", err)
@@ -89,7 +104,7 @@ func (o *Outbox) newRecord(e Event, digest []byte) (txn.Item, error) {
 	if err != nil {
 		return nil, bad("Due", err)
 	}
-	place, err := o.config.Map.Place(e.ID)
+	place, err := o.place(e)
 	if err != nil {
 		return nil, bad("ID", err)
 	}
@@ -103,7 +118,9 @@ func (o *Outbox) newRecord(e Event, digest []byte) (txn.Item, error) {
 	item[attrDue] = text(due)
 	item[attrShard] = number(int64(place.Shard))
 	item[attrMapVersion], item[attrHashVersion] = number(int64(place.MapVersion)), number(int64(place.HashVersion))
-	e.envelope(item, occurred, digest)
+	if err := o.envelope(e, item, occurred, digest); err != nil {
+		return nil, err
+	}
 	if size := capacity.ItemSize(item) + markBytes; size > MaxRecordBytes {
 		return nil, &InvalidError{EventID: e.ID, Field: "Payload",
 			Reason: "makes a record of " + strconv.Itoa(size) + " bytes; at most " + strconv.Itoa(MaxRecordBytes) + " can be stored"}
@@ -111,16 +128,31 @@ func (o *Outbox) newRecord(e Event, digest []byte) (txn.Item, error) {
 	return item, nil
 }
 
+// place puts an event on a shard: by its ID, or, if events are ordered, by its aggregate, whose events then queue up on one
+// shard.
+func (o *Outbox) place(e Event) (shardmap.Placement, error) {
+	if o.config.Ordered {
+		return o.config.Map.Place(keys.Join(e.Tenant, e.AggregateType, e.AggregateID))
+	}
+	return o.config.Map.Place(e.ID)
+}
+
 // envelope adds what never changes.
-func (e Event) envelope(item txn.Item, occurred string, digest []byte) {
+func (o *Outbox) envelope(e Event, item txn.Item, occurred string, digest []byte) error {
 	item[attrFormat] = &types.AttributeValueMemberN{Value: recordFormat}
 	item[attrEventID], item[attrTenant] = text(e.ID), text(e.Tenant)
 	item[attrAggregateType], item[attrAggregateID] = text(e.AggregateType), text(e.AggregateID)
 	item[attrAggregateVersion] = number(e.AggregateVersion)
 	item[attrType], item[attrSchemaVersion] = text(e.Type), number(int64(e.SchemaVersion))
 	item[attrOccurred] = text(occurred)
-	payload := append([]byte{}, e.Payload...) // nil would be no value at all
+	payload, encoding, err := o.pack(e)
+	if err != nil {
+		return err
+	}
 	item[attrPayload] = &types.AttributeValueMemberB{Value: payload}
+	if encoding != "" {
+		item[attrEncoding] = text(encoding)
+	}
 	item[attrDigest] = &types.AttributeValueMemberB{Value: digest}
 	if e.CausationID != "" {
 		item[attrCausation] = text(e.CausationID)
@@ -128,6 +160,7 @@ func (e Event) envelope(item txn.Item, occurred string, digest []byte) {
 	if e.TraceID != "" {
 		item[attrTrace] = text(e.TraceID)
 	}
+	return nil
 }
 
 // Record is a stored event with its state.
@@ -137,14 +170,29 @@ type Record struct {
 	State State
 	// Attempt counts the attempts to publish, from 0.
 	Attempt int64
-	// Version rises with every change of the record, from 1.
+	// Version rises with every step but the renewal of a lease, from 1.
 	Version int64
-	// Placement says on which shard the event is listed while it is READY, and by which rules.
+	// Placement says on which shard the event is listed while it is READY or PARKED, and by which rules.
 	Placement shardmap.Placement
+
+	// Owner is the relay that has the event, or that completed it, and Claim the token of its claim.
+	Owner, Claim string
+	// LeaseUntil is when the owner's lease ends: at that time it has ended. Only while IN_FLIGHT.
+	LeaseUntil time.Time
+	// Failure is why the last attempt that failed did, and FailedAt when; for a PARKED event that is when it was parked.
+	Failure  string
+	FailedAt time.Time
+	// Ack is the broker's answer, and CompletedAt when it was stored.
+	Ack         string
+	CompletedAt time.Time
+	// PassedAt is when an operator passed the event.
+	PassedAt time.Time
+	// ExpiresAt is when the record may be cleaned up: the time to live of a COMPLETED event, in whole seconds.
+	ExpiresAt time.Time
 }
 
 // decode reads a record and checks its digest.
-func decode(id string, item txn.Item) (Record, error) {
+func (o *Outbox) decode(id string, item txn.Item) (Record, error) {
 	in := reader{id: id, item: item}
 	in.format()
 	r := Record{
@@ -154,7 +202,7 @@ func decode(id string, item txn.Item) (Record, error) {
 			Type: in.text(attrType), SchemaVersion: int(in.number(attrSchemaVersion)),
 			OccurredAt: in.time(attrOccurred), Due: in.time(attrDue),
 			CausationID: in.optional(attrCausation), TraceID: in.optional(attrTrace),
-			Payload: in.binary(attrPayload),
+			Payload: unpack(&in),
 		},
 		State:   State(in.text(attrState)),
 		Attempt: in.number(attrAttempt),
@@ -162,15 +210,40 @@ func decode(id string, item txn.Item) (Record, error) {
 		Placement: shardmap.Placement{
 			MapVersion: int(in.number(attrMapVersion)), HashVersion: int(in.number(attrHashVersion)), Shard: int(in.number(attrShard)),
 		},
+		Owner: in.optional(attrOwner), Claim: in.optional(attrClaim),
+		LeaseUntil: in.optionalTime(attrLease),
+		Failure:    in.optional(attrFailure), FailedAt: in.optionalTime(attrFailedAt),
+		Ack: in.optional(attrAck), CompletedAt: in.optionalTime(attrCompleted), PassedAt: in.optionalTime(attrPassed),
 	}
-	digest := r.Event.digest()
-	if stored := in.binary(attrDigest); in.err == nil && (r.Event.ID != id || !bytes.Equal(stored, digest[:])) {
-		return Record{}, corrupt(id, attrDigest)
+	if item[o.config.TTL] != nil {
+		r.ExpiresAt = time.Unix(in.number(o.config.TTL), 0).UTC()
 	}
+	r.check(&in)
 	if in.err != nil {
 		return Record{}, in.err
 	}
 	return r, nil
+}
+
+// check holds a record against its digest and its state.
+func (r *Record) check(in *reader) {
+	digest := r.Event.digest()
+	stored := in.binary(attrDigest)
+	switch {
+	case in.err != nil:
+	case r.Event.ID != in.id || !bytes.Equal(stored, digest[:]):
+		in.fail(attrDigest)
+	case r.State == InFlight && (r.Claim == "" || r.LeaseUntil.IsZero()):
+		// Nobody could give the event back: a lease without an end is damage, not a lease for ever.
+		in.fail(attrLease)
+	case r.State != Ready && r.State != InFlight && r.State != Completed && r.State != Parked && r.State != Passed:
+		in.fail(attrState)
+	}
+}
+
+// seen is what a step names of the record in its condition.
+func (r Record) seen() seen {
+	return seen{eventID: r.Event.ID, shard: r.Placement.Shard, version: r.Version, attempt: r.Attempt, claim: r.Claim, lease: r.LeaseUntil}
 }
 
 // reader reads attributes and keeps the first error.
@@ -207,6 +280,13 @@ func (r *reader) optional(attr string) string {
 		return ""
 	}
 	return r.text(attr)
+}
+
+func (r *reader) optionalTime(attr string) time.Time {
+	if r.item[attr] == nil {
+		return time.Time{}
+	}
+	return r.time(attr)
 }
 
 func (r *reader) number(attr string) int64 {

@@ -17,7 +17,13 @@ var (
 	OutboxRead = Code{"DFN-2105", "outbox.ErrRead",
 		"A read of the outbox failed; nothing is known about the events it asked for.",
 		"Look at the AWS error inside; reading again is harmless.", RetrySafe}
+	OutboxStale = Code{"DFN-2106", "outbox.ErrStale",
+		"An event is no longer in the state and version that were read; nothing was changed. Another relay, or another operator, was faster.",
+		"Read the event again and decide anew.", RetryNever}
+	OutboxWrite = Code{"DFN-2107", "outbox.ErrWrite",
+		"A change of an event, or of a claim journal, failed without a definite answer: it may have been applied, or may still be.",
+		"Send the same change again; it recognises itself if it was applied. A relay leaves it to the lease.", RetrySafe}
 )
 
 // Outbox lists the codes of package outbox.
-var Outbox = []Code{OutboxInvalid, OutboxDuplicate, OutboxNotFound, OutboxCorrupt, OutboxRead}
+var Outbox = []Code{OutboxInvalid, OutboxDuplicate, OutboxNotFound, OutboxCorrupt, OutboxRead, OutboxStale, OutboxWrite}

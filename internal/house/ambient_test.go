@@ -26,17 +26,19 @@ var ambient = map[string]struct {
 var ambientAllowed = map[string]string{
 	"txn/committer.go":         "defaults of Config: the mark of a commit, its jitter, and the wait between attempts",
 	"idempotency/requests.go":  "default of Config.Now",
-	"inbox/inbox.go":           "default of Config.Now",
-	"projection/projection.go": "defaults of Config: Now and Sleep",
 	"ledger/batch.go":          "default of BatchConfig.AfterFunc",
 	"ledger/ledger.go":         "default of Config.Now",
 	"sentinel/names.go":        "default of Config.Now",
+	"outbox/config.go":         "defaults of RelayConfig: its clock, the token of a claim, its jitter, and the wait between rounds",
 	"shardmap/store.go":        "default of Config.Now",
 	"dynamosim/options.go":     "default of Options.Now",
 	"internal/stores":          "names and tokens that no other run at an endpoint may meet, and real tables that take time",
 	"storetest":                "identities that no other run on a table may meet, and indexes of real tables that lag",
+	"invariant/ledger_test.go": "a handler in a bubble, whose clock is virtual",
 	"invariant/clock.go":       "the clock of a bubble, where time is virtual",
 	"examples/brokerage":       "a program owns its process: the time of acceptance, the name of the run, progress on a terminal",
+	"inbox/inbox.go":           "default of Config.Now",
+	"projection/projection.go": "defaults of Config: Now and Sleep",
 }
 
 // checkAmbient returns every use of the process's own clock or chance.

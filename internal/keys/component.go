@@ -12,11 +12,12 @@ const (
 	dateLayout  = "2006-01-02"
 	monthLayout = "2006-01"
 
-	bucketDigits  = 2
-	versionDigits = 4
-	shardDigits   = 4
-	lineDigits    = 4
-	stripeDigits  = 4
+	bucketDigits   = 2
+	versionDigits  = 4
+	shardDigits    = 4
+	lineDigits     = 4
+	stripeDigits   = 4
+	revisionDigits = 9
 
 	// maxDigits keeps every number within an int64.
 	maxDigits = 18

@@ -45,6 +45,12 @@
 //	LED09  StripePosting      TEN#{tenant}#ACCT#{account}#STRIPE#{stripe}#LANE#{lane}#MONTH#{month}#BKT#{bucket} POST#{at}#{transaction}#{line}
 //	LED10  StripeSeal         TEN#{tenant}#ACCT#{account}#STRIPE#{stripe}               SEAL#{class}#{asset}#{month}
 //
+// and the outbox's:
+//
+//	OUT01  OutboxParked       SERVICE#{service}#PARKED#{shard}                          AT#{at}#{event}
+//	OUT02  OutboxClaims       SERVICE#{service}#CLAIMS                                  LEASE#{lease}#{claim}
+//	OUT03  OutboxAudit        OUTBOX#{event}                                            AUDIT#{revision}
+//
 // and a projection's:
 //
 //	PRJ01  Gap                PROJ#{projection}#V#{version}#SHARD#{shard}               GAP#{source}
@@ -60,12 +66,13 @@
 //
 //	text             any non-empty UTF-8; # is written %23 and % is written %25, nothing else is touched
 //	kind, class      a word: A-Z first, then A-Z, 0-9 and _
-//	at, due          UTC, always 30 bytes with nanoseconds, years 0001 to 9999
+//	at, due, lease   UTC, always 30 bytes with nanoseconds, years 0001 to 9999
 //	month, date      2026-11 and 2026-11-29, as the business calendar says them, never converted from a time zone
 //	bucket           two digits, 00 to 99
 //	version, shard,  four digits, 0000 to 9999
 //	line, stripe,
 //	lane, namespace
+//	revision         nine digits
 //	position         eighteen digits
 //
 // A number past its width is an error, because a wider one would sort between its neighbours. Times and numbers sort

@@ -185,8 +185,8 @@ func TestAttributesUseTheNamesOfTheTable(t *testing.T) {
 	}
 }
 
-// routeNumber is how the table numbers routes: the chapter's, the ledger's and a projection's.
-var routeNumber = regexp.MustCompile(`^(IDX|LED|PRJ)\d\d$`)
+// routeNumber is how the table numbers routes: the chapter's, the ledger's, the outbox's and a projection's.
+var routeNumber = regexp.MustCompile(`^(IDX|LED|OUT|PRJ)\d\d$`)
 
 // The table in the package documentation is what people read; it may not differ from what is written.
 func TestTheDocumentedGrammarIsTheOneInUse(t *testing.T) {

@@ -1,0 +1,161 @@
+package outbox
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/dynafin/dynafin/capacity"
+)
+
+// candidate is a listed event with the shard that lists it.
+type candidate struct {
+	Listed
+	shard int
+}
+
+func (c candidate) seen() seen {
+	return seen{eventID: c.EventID, shard: c.shard, version: c.Version, attempt: c.Attempt}
+}
+
+// pass reads all shards once and publishes what it takes, batch by batch. Listing ends with list, publishing with publish,
+// everything else with work.
+func (r *Relay) pass(list, publish, work context.Context) (Round, error) {
+	listed, more, err := r.poll(list)
+	taken := r.choose(listed)
+	round := Round{Listed: len(listed), More: more || len(taken) < len(listed)}
+	chains := r.chains(taken)
+	for len(chains) > 0 && list.Err() == nil {
+		heads, waiting := r.inTurn(work, chains, round.More)
+		round.Waiting += waiting
+		completed := map[string]bool{}
+		batches := r.batches(heads)
+		each(len(batches), func(i int) { batches[i].process(publish, work) })
+		for _, b := range batches {
+			round.add(b.round)
+			for _, id := range b.completed {
+				completed[id] = true
+			}
+		}
+		chains = behind(chains, completed)
+	}
+	r.respread(round)
+	return round, err
+}
+
+// poll reads the earliest due events of every shard, one request each, and merges them by due time and ID. A shard that
+// cannot be read holds up no other.
+func (r *Relay) poll(ctx context.Context) (merged []candidate, more bool, err error) {
+	shards := r.events.Shards()
+	limit := 2 * ((r.want() + shards - 1) / shards) // shards are not even, and what is claimed may be listed still
+	now := r.config.Now()
+	pages, faults := make([][]candidate, shards), make([]error, shards)
+	each(shards, func(shard int) {
+		faults[shard] = r.try(ctx, "AP16.list", "", func(ctx context.Context) error {
+			pages[shard] = pages[shard][:0]
+			var bad error
+			for listed, err := range r.events.Ready(ctx, r.client, shard, now, limit) {
+				if err != nil {
+					bad = errors.Join(bad, err)
+					continue
+				}
+				pages[shard] = append(pages[shard], candidate{listed, shard})
+			}
+			return bad
+		})
+	})
+	for _, page := range pages {
+		more = more || len(page) >= limit
+		for _, c := range page {
+			if !r.outdated(c) {
+				merged = append(merged, c)
+			}
+		}
+	}
+	slices.SortFunc(merged, func(a, b candidate) int { return cmp.Or(a.Due.Compare(b.Due), cmp.Compare(a.EventID, b.EventID)) })
+	return merged, more, errors.Join(faults...)
+}
+
+// memory is what a relay knows of events, by ID.
+type memory = map[string]int64
+
+// memoryMax bounds each of a relay's two memories.
+const memoryMax = 8192
+
+// remember notes the version of an event: the index may go on listing an older one for a while, and going for it again
+// would cost a write that must fail.
+func (r *Relay) remember(eventID string, version int64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.newer[0]) >= memoryMax {
+		r.newer[0], r.newer[1] = nil, r.newer[0]
+	}
+	if r.newer[0] == nil {
+		r.newer[0] = memory{}
+	}
+	r.newer[0][eventID] = version
+}
+
+// outdated says whether the index lists a version that the relay knows to be over.
+func (r *Relay) outdated(c candidate) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return c.Version < max(r.newer[0][c.EventID], r.newer[1][c.EventID])
+}
+
+func (r *Relay) want() int { return r.config.Batch * r.config.Batches }
+
+// maxSpread bounds the share of the listed events that one of many relays leaves to the others.
+const maxSpread = 16
+
+// choose returns what this relay goes for: the earliest, or, where relays keep meeting, one in spread of them.
+func (r *Relay) choose(listed []candidate) []candidate {
+	r.mu.Lock()
+	spread := r.spread
+	first := 0
+	if spread > 1 {
+		first = int(r.config.Jitter(time.Duration(spread)))
+	}
+	r.mu.Unlock()
+	taken := make([]candidate, 0, r.want())
+	for i := first % spread; i < len(listed) && len(taken) < r.want(); i += spread {
+		taken = append(taken, listed[i])
+	}
+	return taken
+}
+
+// respread learns from a round how many others went for the same events.
+func (r *Relay) respread(round Round) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch tried := round.Claimed + round.Lost; {
+	case round.Lost > tried/4:
+		r.spread = min(2*r.spread, maxSpread)
+	case round.Lost <= tried/16:
+		r.spread = max(r.spread/2, 1)
+	}
+}
+
+// batches divides candidates so that each batch's journal fits into one write unit.
+func (r *Relay) batches(of []candidate) []*batch {
+	var all []*batch
+	size := 0
+	for _, c := range of {
+		entry := journalEntry{c.EventID, c.Version}
+		bytes := len(entry.append(nil))
+		if len(all) == 0 || len(all[len(all)-1].taken) == r.config.Batch || size+bytes > journalBytes {
+			b := &batch{relay: r, claim: r.config.NewID(), lease: r.config.Now().Add(r.config.Lease)}
+			all = append(all, b)
+			size = journalBytes
+			if item, err := r.events.item(b.journal()); err == nil {
+				size = capacity.ItemSize(item)
+			}
+		}
+		size += bytes
+		last := all[len(all)-1]
+		last.taken = append(last.taken, c)
+	}
+	return all
+}
