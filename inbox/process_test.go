@@ -1,6 +1,7 @@
 package inbox_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -247,3 +248,33 @@ func TestADamagedReceiptIsReportedAndKept(t *testing.T) {
 }
 
 func number(n string) types.AttributeValue { return &types.AttributeValueMemberN{Value: n} }
+
+// While the receipt's item is busy the other reasons decide nothing: they may be this very event's own work.
+func TestABusyReceiptDecidesNothing(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	e := filled("evt-1")
+	b.process(t, b.received, e)
+	outcome, err := b.received.Process(t.Context(), impatient(&busyOnce{Client: b.client}), e, nil,
+		txn.Put(b.state, b.state.Key("EVENT#evt-1", "COUNT"), txn.IfAbsent()))
+	if err != nil || !outcome.Duplicate {
+		t.Errorf("%+v, %v; want a duplicate", outcome, err)
+	}
+}
+
+// busyOnce answers the first transaction that its first item conflicts and its second fails its condition.
+type busyOnce struct {
+	*dynamodb.Client
+	asked bool
+}
+
+func (c *busyOnce) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, opts ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
+	if c.asked {
+		return c.Client.TransactWriteItems(ctx, in, opts...)
+	}
+	c.asked = true
+	conflict, failed := "TransactionConflict", "ConditionalCheckFailed"
+	return nil, &types.TransactionCanceledException{CancellationReasons: []types.CancellationReason{
+		{Code: &conflict}, {Code: &failed, Item: txn.Item{"n": number("1")}},
+	}}
+}

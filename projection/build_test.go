@@ -107,6 +107,12 @@ func TestARebuildIsProvedBeforeReadersMove(t *testing.T) {
 	if again, err := b.p.Rollback(t.Context(), moved, "bob"); err != nil || again != back {
 		t.Errorf("roll back again: %+v, %v", again, err)
 	}
+	if forth, err := next.Cutover(t.Context(), back, "ann"); err != nil || forth.Namespace != 2 || forth.Version != 3 {
+		t.Errorf("cut over again: %+v, %v", forth, err)
+	}
+	if _, err := b.p.Rollback(t.Context(), moved, "carl"); !errors.Is(err, projection.ErrState) {
+		t.Errorf("roll back by an alias of two moves ago: %v", err)
+	}
 	if _, err := b.p.Rollback(t.Context(), alias, "bob"); !errors.Is(err, projection.ErrState) {
 		t.Errorf("roll back to nowhere: %v", err)
 	}
