@@ -56,6 +56,14 @@
 // default mode is commutative: any number of writers post at once, each on condition that enough is available. With
 // [Transaction.Expect] a posting happens only if the authority still has the version on which the caller decided.
 //
+// # Hot accounts
+//
+// One item takes one write at a time, so posted to one by one an account takes about 200 transactions a second. A
+// [Batcher] commits many independent transactions with one write of each balance that they share; each keeps its own outcome,
+// and may bring parts of its own. An account without a minimum can have stripes, each with a balance of its own,
+// and any account can spread its postings over lanes; [Account.Spread] places a transaction by its identifier, and [Ledger.Total]
+// adds the stripes up. docs/ledger-throughput.md measures what that gives, docs/decisions/0012-batches-of-the-ledger.md says why so.
+//
 // # States of a reservation
 //
 //	                     ┌───────────┐

@@ -15,8 +15,8 @@ type Posting struct {
 	Account string
 	// Amount is signed: a debit is positive, a credit negative. It is not zero.
 	Amount money.Amount
-	// Stripe is the authority, of an account that has several, from 0. Which one does not change the books; the
-	// transaction's hash is a good choice.
+	// Stripe is the authority, of an account that has several, from 0. Which one does not change the books:
+	// [Account.Spread] chooses by the transaction's identifier.
 	Stripe int
 	// Lane is the partition of the posting, of an account whose postings are spread, from 0.
 	Lane int
