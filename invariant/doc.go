@@ -70,8 +70,14 @@
 // # Linearizability
 //
 // What processes note with [Process.Begin] can be checked against a [Model]: [OneWinner] for claims, [Names] for unique
-// names, [Balances], or your own. An operation that got no answer may have happened at any later time or never; that is
+// names, [Balances], [Authority] for the balances of a ledger with their reservations, or your own. An operation that got no answer may have happened at any later time or never; that is
 // what its caller knows. A failing history is drawn as an HTML page, which the failure names.
+//
+// # Books
+//
+// [ReadBooks] reads a whole ledger as it is stored, and [Books.Check] holds its records against one another: every
+// asset adds up to zero, nothing is below its minimum, reservations are what is reserved, postings are what headers say, and
+// count, sum and digest of the postings are what every balance says. It costs little enough for [World.Always].
 //
 // # What it does not model
 //

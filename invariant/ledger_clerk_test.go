@@ -103,12 +103,14 @@ type clerk struct {
 	book    *ledger.Ledger
 	commits *txn.Committer
 	open    map[string]*asked // what it was asked for and does not know the outcome of
+	shared  func()            // called for every transaction that was committed with another one
 }
 
 // staff are the clerks of all processes.
 type staff struct {
 	mu     sync.Mutex
 	clerks map[*invariant.Process]*clerk
+	shared func()
 }
 
 func newStaff() *staff { return &staff{clerks: map[*invariant.Process]*clerk{}} }
@@ -117,7 +119,7 @@ func (s *staff) clerk(p *invariant.Process) *clerk {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.clerks[p] == nil {
-		s.clerks[p] = &clerk{p: p, book: newBook(p.Now), commits: txn.New(p.Client(), p.Txn()), open: map[string]*asked{}}
+		s.clerks[p] = &clerk{p: p, book: newBook(p.Now), commits: txn.New(p.Client(), p.Txn()), open: map[string]*asked{}, shared: s.shared}
 	}
 	return s.clerks[p]
 }

@@ -87,8 +87,13 @@ func (w *World) worker(name string) *worker {
 	return nil
 }
 
-// begin starts a life after a delay. It returns when the life waits for something, so that lives begin one by one.
+// begin starts a life after a delay. It returns when the life waits for something, so that lives begin one by one. The
+// context of the life before ends, so that goroutines which wait for one that died do not wait for ever.
 func (w *World) begin(worker *worker, delay time.Duration) {
+	if worker.cancel != nil {
+		worker.cancel()
+		w.quiesce()
+	}
 	w.mu.Lock()
 	if worker.done {
 		w.mu.Unlock()

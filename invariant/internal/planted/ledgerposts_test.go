@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/dynafin/dynafin/dynamosim"
 	"github.com/dynafin/dynafin/invariant"
 	"github.com/dynafin/dynafin/ledger"
 )
@@ -39,7 +40,8 @@ func ledgerPosts() []bug {
 			lesson: "a posting arrives between the totals and the seal", story: closedBlindly},
 		{name: "ledger: frozen in the account's record only", label: "L1", within: 200, twins: 20,
 			lesson: "nobody who posts reads that record", story: frozenElsewhere},
-		{name: "ledger: refused while a copy is on its way", label: "L7, E1", within: 1000, twins: 20,
+		{name: "ledger: refused while a copy is on its way", label: "L7, E1", within: 300, twins: 20,
+			config: invariant.Config{Fates: []dynamosim.Fate{dynamosim.LateCommit}, Crashes: -1},
 			lesson: "the client is told no, funds come, and then the copy arrives", story: copyAfterRefusal},
 	}
 }
