@@ -87,6 +87,7 @@ func (s *street) produce(aggregate string, versions int) {
 func (s *street) relay(i int) {
 	off := time.Duration(i+1) * 17 * time.Microsecond
 	s.w.Worker(fmt.Sprint("relay-", i), func(ctx context.Context, p *invariant.Process) error {
+		life := ctx
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
 		config := outbox.RelayConfig{
@@ -101,7 +102,7 @@ func (s *street) relay(i int) {
 			},
 			Observer: func(_ context.Context, o outbox.Observation) { s.observe(o) },
 		}
-		return outbox.NewRelay(s.events, p.Client(), &broker{s, p}, config).Run(ctx)
+		return outbox.NewRelay(s.events, p.Client(), &broker{s, p, life}, config).Run(ctx)
 	})
 }
 
@@ -118,8 +119,9 @@ func (s *street) observe(o outbox.Observation) {
 
 // broker is where the relay of one process publishes.
 type broker struct {
-	s *street
-	p *invariant.Process
+	s    *street
+	p    *invariant.Process
+	life context.Context
 }
 
 func (b *broker) Publish(ctx context.Context, batch []outbox.Message) []outbox.Result {
@@ -129,7 +131,7 @@ func (b *broker) Publish(ctx context.Context, batch []outbox.Message) []outbox.R
 	case 1:
 		_ = b.p.Sleep(ctx, 3*relayLease/2) // slower than a lease
 	case 5:
-		_ = b.p.Sleep(context.WithoutCancel(ctx), 5*relayLease) // and than all renewals: it does not heed its context
+		_ = b.p.Sleep(b.life, 5*relayLease) // and than all renewals: it does not heed its context
 	}
 	for i, m := range batch {
 		switch {

@@ -159,7 +159,10 @@ func (b *batch) hand(publish, work context.Context, messages []Message) []Result
 	ctx, cancel := context.WithCancel(publish)
 	defer cancel()
 	answered := make(chan []Result, 1)
-	go func() { answered <- b.relay.publisher.Publish(ctx, messages) }()
+	go func() {
+		defer close(answered) // also if Publish ends its goroutine
+		answered <- b.relay.publisher.Publish(ctx, messages)
+	}()
 	var keeping sync.WaitGroup
 	keeping.Go(func() {
 		for range b.relay.config.Renewals {

@@ -18,7 +18,7 @@ type Relay struct {
 	slots     chan struct{} // one for each request on its way
 
 	mu     sync.Mutex
-	spread int       // every how manieth listed event this relay takes, while others take the rest
+	spread int       // of how many listed events this relay takes one, and leaves the rest to others
 	newer  [2]memory // versions of events, newer than what a lagging index may list still
 }
 
