@@ -59,7 +59,8 @@ func (c BatchConfig) WithDefaults() BatchConfig {
 
 // Submission is what one caller wants committed as a whole.
 type Submission struct {
-	// Transaction is what is posted. For a striped account see [Account.Spread].
+	// Transaction is what is posted. For a striped account see [Account.Spread]. One with Expect, or with an amount beyond
+	// 64 bits of minor units, is committed alone.
 	Transaction Transaction
 	// Parts are committed with it, or not at all: an idempotency result, an event, writes of the caller's own. They count
 	// among the 100 writes, and come before the posting, so an idempotency part decides first.

@@ -124,14 +124,26 @@ func (b *Batcher) take(sub *submission) error {
 		return &QueueFullError{Tenant: sub.tx.Tenant, Transaction: sub.tx.ID, Max: b.config.Queue}
 	}
 	b.held++
-	sub.due = b.config.Linger < 0
 	b.queue.add(sub)
-	if b.due(sub) {
-		b.dispatch()
-	} else if b.timer == nil {
+	sub.due = b.config.Linger < 0 || b.due(sub)
+	if !sub.due && b.timer == nil {
 		b.timer = b.config.AfterFunc(b.config.Linger, b.tick)
 	}
+	if b.opens(sub) {
+		b.dispatch()
+	}
 	return nil
+}
+
+// opens says whether a new submission lets a batch go. Usually one of its balances is busy, and looking through all
+// that wait for it would be in vain.
+func (b *Batcher) opens(sub *submission) bool {
+	busy, full := false, false
+	for _, s := range sub.spots {
+		busy = busy || s.batch != nil
+		full = full || s.batch == nil && b.full(s)
+	}
+	return full || sub.due && !busy
 }
 
 // tick ends the wait of all that linger.
@@ -144,9 +156,12 @@ func (b *Batcher) tick() {
 
 // due says whether a submission need not linger: its time is over, or a batch would be full.
 func (b *Batcher) due(sub *submission) bool {
-	return sub.due || b.closed || sub.number <= b.queue.ripe || slices.ContainsFunc(sub.spots, func(s *spot) bool {
-		return s.writes >= txn.MaxItems-1 || len(s.waiting) >= b.config.MaxTransactions
-	})
+	return sub.due || b.closed || sub.number <= b.queue.ripe || slices.ContainsFunc(sub.spots, b.full)
+}
+
+// full says whether those who wait for a balance fill a batch.
+func (b *Batcher) full(s *spot) bool {
+	return s.writes >= txn.MaxItems-1 || len(s.waiting) >= b.config.MaxTransactions
 }
 
 // dispatch sends as many batches as are due and may be on their way.

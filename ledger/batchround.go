@@ -88,17 +88,20 @@ type group struct {
 	parts   []txn.Part
 }
 
-// assemble adds up the members' changes, in order. A member whose changes one write cannot take with the others' has to
-// wait: it posts to another month or bucket.
+// assemble adds up the members' changes, in order. A member has to wait if one write cannot take its changes with those of
+// the others, because it posts to another month or bucket, or if one of the others has its identifier.
 func (l *Ledger) assemble(members []*submission) (g *group, later []*submission) {
 	g = &group{book: l}
 	index := make(map[ref]int, 2*len(members))
+	taken := make(map[[2]string]bool, len(members))
 	at := 0
 	for _, m := range members {
-		if !g.add(m.plan.changes, index) {
+		id := [2]string{m.tx.Tenant, m.tx.ID}
+		if taken[id] || !g.add(m.plan.changes, index) {
 			later = append(later, m)
 			continue
 		}
+		taken[id] = true
 		g.members, g.first = append(g.members, m), append(g.first, at)
 		post := append(make([]txn.Write, 0, 1+len(m.plan.postings)), m.plan.header)
 		g.parts = append(append(g.parts, m.parts...), txn.NewPart(postLabel, append(post, m.plan.postings...)...))
