@@ -2,6 +2,7 @@ package ledger_test
 
 import (
 	"context"
+	"sync"
 	"testing"
 	"time"
 
@@ -51,12 +52,13 @@ func (b *bench) closeBooks(t *testing.T, account string, through ledger.Month) {
 // meter is a client that adds up what reading takes.
 type meter struct {
 	*dynamodb.Client
-	requests int
-	units    capacity.Units
+	mu    sync.Mutex
+	units capacity.Units
 }
 
 func (m *meter) add(c *types.ConsumedCapacity) {
-	m.requests++
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	m.units += capacity.FromWire(*c.CapacityUnits)
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -70,6 +71,7 @@ func TestATrialBalanceOfAllAccountsIsZero(t *testing.T) {
 type crossing struct {
 	*dynamodb.Client
 	between func(n int)
+	mu      sync.Mutex
 	n       int
 	cuts    int
 	units   float64
@@ -77,6 +79,8 @@ type crossing struct {
 
 func (c *crossing) Query(ctx context.Context, in *dynamodb.QueryInput, opts ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
 	out, err := c.Client.Query(ctx, in, opts...)
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	c.n++
 	c.between(c.n)
 	return out, err

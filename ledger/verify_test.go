@@ -145,6 +145,7 @@ func tamperings() []tampering {
 		{"the count of a month", setRecord("AUTH#CASH#USD", "n202611", number("5")), ledger.Verification{}, []string{"MISSING 2026-11 "}},
 		{"the digest of a month", setRecord("AUTH#CASH#USD", "x202611", number("5")), ledger.Verification{}, []string{"CHANGED 2026-11 "}},
 		{"the totals of closed months", setRecord("AUTH#CASH#USD", "baseX", number("5")), ledger.Verification{}, []string{"SEAL 2026-10 "}},
+		{"what is closed", setRecord("AUTH#CASH#USD", "closed", text("202611")), ledger.Verification{}, []string{"TOTALS 2026-11 "}},
 		{"a seal's count", setRecord("SEAL#CASH#USD#2026-10", "count", number("3")), ledger.Verification{}, []string{"EXTRA 2026-10 ", "SEAL 2026-10 "}},
 		{"a seal's end", setRecord("SEAL#CASH#USD#2026-10", "throughSum", number("3")), ledger.Verification{}, []string{"SEAL 2026-10 ", "SEAL 2026-10 "}},
 		{"a seal lost", func(t *testing.T, b *bench) { b.lose(t, cashKey("SEAL#CASH#USD#2026-10")) }, ledger.Verification{}, []string{"SEAL 2026-10 "}},
