@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -52,6 +53,8 @@ func (l *Ledger) closePeriod(b Balance, through Month) ([]txn.Write, error) {
 		return nil, invalid("through", `is not a month such as "2026-11"`)
 	case b.Version < 1:
 		return nil, invalid("Version", "is not one that was read")
+	case b.ClosedThrough != "" && !b.ClosedThrough.Valid() || slices.ContainsFunc(b.Open, func(m MonthTotals) bool { return !m.Month.Valid() }):
+		return nil, invalid("months", "are not those that were read")
 	case through <= b.ClosedThrough:
 		return nil, &DuplicateError{What: "period", Tenant: b.Tenant, ID: b.Account + " " + string(through), Same: true}
 	}
