@@ -73,6 +73,7 @@ func runBatches(w *invariant.World) {
 	w.Settle()
 	w.Check("each balance has one history", w.Linearizable(invariant.Authority()))
 	nothingIsStuck(w, book)
+	readsAgree(w, book)
 }
 
 func TestBatchesHoldWhateverHappens(t *testing.T) {

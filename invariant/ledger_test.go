@@ -2,7 +2,9 @@ package invariant_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -151,6 +153,7 @@ func runBank(w *invariant.World) {
 	answersHold(w, book, tasks)
 	w.Check("each balance has one history", w.Linearizable(invariant.Authority()))
 	nothingIsStuck(w, book)
+	readsAgree(w, book)
 }
 
 var digits = regexp.MustCompile(`-?\d+ ?`)
@@ -177,6 +180,37 @@ func answersHold(w *invariant.World, book *ledger.Ledger, tasks []task) {
 		}
 	}
 	w.Check("the same answer to everybody", invariant.SameAnswers(lasting))
+}
+
+// readsAgree asks everything that the library has to read books with: statements, trial balance, balance as of the end of
+// time and Verify say of every account what its balance says (L8). One history in four is audited, which costs as much as it.
+func readsAgree(w *invariant.World, book *ledger.Ledger) {
+	if w.Choose("audit", 4) < 3 {
+		return
+	}
+	ctx, client := w.Context(), w.Client()
+	trial, err := book.TrialBalance(ctx, client, bank, slices.Sorted(maps.Keys(kept))...)
+	w.Check("trial balance", err)
+	if !trial.Balanced() || len(trial.Rows) != len(kept) {
+		w.Check("trial balance", fmt.Errorf("the sums are %v", trial.Sums))
+	}
+	for _, row := range trial.Rows {
+		count, sum := int64(0), cents(0)
+		for line, err := range book.Statement(ctx, client, ledger.StatementQuery{Tenant: bank, Account: row.Account}) {
+			w.Check("statement", err)
+			count++
+			sum, err = sum.Add(line.Amount)
+			w.Check("statement", err)
+		}
+		at, err := book.BalanceAt(ctx, client, bank, row.Account, dollar, ledger.AsOf{EffectiveAt: january.AddDate(1, 0, 0)})
+		w.Check("balance as of", err)
+		if count != row.Postings || sum != row.Signed || at.Signed != row.Signed || at.Postings != row.Postings {
+			w.Check("statement, balance and trial balance agree", fmt.Errorf("%s: %d postings of %s, %d of %s, %d of %s", row.Account,
+				count, sum, at.Postings, at.Signed, row.Postings, row.Signed))
+		}
+		report, err := book.Verify(ctx, client, ledger.Verification{Tenant: bank, Account: row.Account, Asset: dollar, Locate: true})
+		w.Check("verify", errors.Join(err, report.Err()))
+	}
 }
 
 // nothingIsStuck checks that what is still reserved can be swept, and then nothing is.
