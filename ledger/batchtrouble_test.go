@@ -322,12 +322,12 @@ func TestNobodyIsPassedForever(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCrowd(t, dynamosim.Options{ServiceTime: dynamosim.ServiceTime{Transaction: loadService}}, ledger.Config{}, ledger.BatchConfig{Linger: -1, MaxTransactions: 1}, nil)
 		c.open(t, "left", "right", "a", "b")
-		begin, over := time.Now(), false
+		begin, over := time.Now(), atomic.Bool{}
 		stream := func(id, from, to string, offset time.Duration) {
 			for i := range 2 { // one on its way, one waiting
 				go func() {
 					time.Sleep(offset)
-					for n := 0; !over; n++ {
+					for n := 0; !over.Load() && time.Since(begin) < 2*time.Second; n++ {
 						if _, err := c.batcher.Post(t.Context(), ledger.Submission{Transaction: transfer(fmt.Sprintf("%s-%d-%d", id, i, n), from, to, "1.00")}); err != nil {
 							t.Error(err)
 							return
@@ -346,7 +346,7 @@ func TestNobodyIsPassedForever(t *testing.T) {
 		if batches := int((time.Since(begin) - asked) / loadService); batches < 10 || batches > 20 {
 			t.Errorf("it had to wait for %d batches", batches)
 		}
-		over = true
+		over.Store(true)
 		if err := c.batcher.Close(t.Context()); err != nil {
 			t.Error(err)
 		}
