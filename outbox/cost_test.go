@@ -27,11 +27,15 @@ func (s *station) sized(id string, bytes int) {
 	}
 }
 
-// recordBytes is the size of an event's record, in a store of its own.
+// recordBytes is the size of an event's record, mark included, in a store of its own that lives in the bubble, too.
 func (s *station) recordBytes(e outbox.Event) int {
 	s.Helper()
 	if s.probed == 0 {
-		s.probed = recordBytesWithoutPayload(s.T, e) - len(e.AggregateID)
+		probe := newStation(s.T, outbox.Config{}, dynamosim.Options{})
+		if _, err := txn.Commit(s.Context(), probe.client, probe.events.Create(e)); err != nil {
+			s.Fatal(err)
+		}
+		s.probed = capacity.ItemSize(itemOf(s.T, probe.client, txn.Table{Name: "Orders"}.WithDefaults("Orders"), e.ID)) - len(e.AggregateID)
 	}
 	return s.probed + len(e.AggregateID)
 }

@@ -111,9 +111,14 @@ func (b *bench) order(id string) txn.Part {
 // item reads the stored record of an event.
 func (b *bench) item(t *testing.T, id string) txn.Item {
 	t.Helper()
+	return itemOf(t, b.client, b.orders, id)
+}
+
+func itemOf(t *testing.T, client *dynamodb.Client, orders txn.Table, id string) txn.Item {
+	t.Helper()
 	consistent := true
-	out, err := b.client.GetItem(t.Context(), &dynamodb.GetItemInput{
-		TableName: &b.orders.Name, ConsistentRead: &consistent, Key: b.orders.Key("OUTBOX#"+id, "EVENT"),
+	out, err := client.GetItem(t.Context(), &dynamodb.GetItemInput{
+		TableName: &orders.Name, ConsistentRead: &consistent, Key: orders.Key("OUTBOX#"+id, "EVENT"),
 	})
 	if err != nil || out.Item == nil {
 		t.Fatalf("read the record of %q: %v, %v", id, out, err)

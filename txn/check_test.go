@@ -146,3 +146,13 @@ func TestErrorsNameThePartsAndNeverThePayload(t *testing.T) {
 		}
 	}
 }
+
+// A hundred parts make one line of a log; the fields of the error hold all their labels.
+func TestAnErrorOfAHundredPartsIsShort(t *testing.T) {
+	t.Parallel()
+	_, err := txn.Commit(t.Context(), &script{t: t}, puts(txn.MaxItems+1)...)
+	var invalid *txn.InvalidError
+	if !errors.As(err, &invalid) || len(invalid.Parts) != txn.MaxItems+1 || len(err.Error()) > 1000 || !strings.Contains(err.Error(), "91 more") {
+		t.Errorf("%v", err)
+	}
+}

@@ -2,6 +2,7 @@ package txn
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/dynafin/dynafin/internal/fault"
@@ -116,7 +117,7 @@ func (e *CanceledError) Error() string {
 	for _, r := range e.Reasons {
 		said = append(said, r.Part+": "+strings.TrimPrefix(r.Err.Error(), prefix))
 	}
-	return prefix + "cancelled: " + strings.Join(said, "; and ")
+	return prefix + "cancelled: " + listed(said, "; and ")
 }
 
 // Unwrap returns the failed conditions' errors in order, then ErrCanceled and DynamoDB's error. Where one of them settles
@@ -211,7 +212,16 @@ func partList(labels []string) string {
 	if len(labels) == 0 {
 		return "no parts"
 	}
-	return strings.Join(labels, " + ")
+	return listed(labels, " + ")
+}
+
+// listed joins the first few, so that a hundred parts still make one line of a log. The fields of the error hold all.
+func listed(texts []string, separator string) string {
+	const most = 10
+	if len(texts) <= most {
+		return strings.Join(texts, separator)
+	}
+	return strings.Join(texts[:most], separator) + fmt.Sprintf("%s%d more", separator, len(texts)-most)
 }
 
 // joined drops the nil errors.
