@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/dynafin/dynafin/dynamosim/internal/engine"
+	"github.com/dynafin/dynafin/internal/ambient"
 )
 
 // TokenPolicy says what a database does with the ClientRequestToken of a transaction. Code that moves money must be
@@ -81,22 +82,11 @@ func (o Options) withDefaults() Options {
 		o.Now = time.Now
 	}
 	if o.Sleep == nil {
-		o.Sleep = sleep
+		o.Sleep = ambient.Sleep
 	}
 	o.Region = cmp.Or(o.Region, "us-east-1")
 	o.Account = cmp.Or(o.Account, "000000000000")
 	return o
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
 
 func (o Options) engine() engine.Config {

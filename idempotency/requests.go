@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/dynafin/dynafin/capacity"
+	"github.com/dynafin/dynafin/internal/keys"
 	"github.com/dynafin/dynafin/txn"
 )
 
@@ -96,24 +97,14 @@ func New(config Config) *Requests {
 	return &Requests{config: config.WithDefaults(), err: config.Validate()}
 }
 
-// Expiries outside the years 2000 to 9999 come from a broken clock.
-const (
-	expiryMin = 946684800
-	expiryMax = 253402300799
-)
-
-// expiry returns the TTL value of a record completed now, in epoch seconds, rounded up so that no record ends before the
-// horizon; zero if records are kept for ever.
+// expiry returns the TTL value of a record completed now, so that none ends before the horizon;
+// zero if records are kept for ever.
 func (c Config) expiry(now time.Time) (int64, error) {
 	if c.Retention == KeepForever {
 		return 0, nil
 	}
-	end := now.Add(c.Retention)
-	seconds := end.Unix()
-	if end.Nanosecond() > 0 {
-		seconds++
-	}
-	if seconds < expiryMin || seconds > expiryMax {
+	seconds, err := keys.Expiry(now.Add(c.Retention))
+	if err != nil {
 		return 0, &InvalidError{Field: "Config.Now", Reason: "gives an expiry outside the years 2000 to 9999"}
 	}
 	return seconds, nil

@@ -133,24 +133,14 @@ func (in *Inbox) Under(v shardmap.Versions) *Inbox {
 	return under
 }
 
-// Expiries outside the years 2000 to 9999 come from a broken clock.
-const (
-	expiryMin = 946684800
-	expiryMax = 253402300799
-)
-
-// expiry returns the TTL value of a receipt, in epoch seconds, rounded up so that none ends before the horizon; zero if
+// expiry returns the TTL value of a receipt, so that none ends before the horizon; zero if
 // receipts are kept for ever.
 func (c Config) expiry(now time.Time) (int64, error) {
 	if c.Retention == KeepForever {
 		return 0, nil
 	}
-	end := now.Add(c.Retention)
-	seconds := end.Unix()
-	if end.Nanosecond() > 0 {
-		seconds++
-	}
-	if seconds < expiryMin || seconds > expiryMax {
+	seconds, err := keys.Expiry(now.Add(c.Retention))
+	if err != nil {
 		return 0, &InvalidError{Field: "Config.Now", Reason: "gives an expiry outside the years 2000 to 9999"}
 	}
 	return seconds, nil

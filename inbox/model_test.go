@@ -10,6 +10,7 @@ import (
 
 	"github.com/dynafin/dynafin/dynamosim"
 	"github.com/dynafin/dynafin/inbox"
+	"github.com/dynafin/dynafin/internal/chance"
 	"github.com/dynafin/dynafin/internal/stores"
 	"github.com/dynafin/dynafin/shardmap"
 	"github.com/dynafin/dynafin/txn"
@@ -30,8 +31,7 @@ type modelled struct {
 // its effect once, and every outcome is the one of a map in memory.
 func TestTheInboxIsAMapFromEventsToEffects(t *testing.T) {
 	t.Parallel()
-	survived := map[string]int{}
-	rapid.Check(t, func(rt *rapid.T) {
+	chance.Check(t, func(rt *rapid.T, seen chance.Seen) {
 		b := setup(rt, stores.Options{
 			Tokens:             rapid.SampledFrom(anyTokenPolicy).Draw(rt, "tokens"),
 			CanceledKeepsToken: rapid.Bool().Draw(rt, "canceled keeps token"),
@@ -44,7 +44,7 @@ func TestTheInboxIsAMapFromEventsToEffects(t *testing.T) {
 			}
 			fate := fates[0]
 			fates = fates[1:]
-			survived[fmt.Sprint(fate)]++
+			seen[fmt.Sprint(fate)]++
 			return fate
 		})
 		model := map[string]modelled{}
@@ -61,7 +61,7 @@ func TestTheInboxIsAMapFromEventsToEffects(t *testing.T) {
 			known, taken := model[e.ID]
 			switch {
 			case errors.Is(err, txn.ErrAmbiguous) || errors.Is(err, txn.ErrContention):
-				survived["unknown"]++
+				seen["unknown"]++
 				if b.counted(rt, e.ID) == 1 && !taken {
 					model[e.ID] = modelled{string(e.Payload), effect}
 				}
@@ -69,14 +69,14 @@ func TestTheInboxIsAMapFromEventsToEffects(t *testing.T) {
 				if !errors.Is(err, inbox.ErrMismatch) {
 					rt.Fatalf("step %d: %+v, %v; want a mismatch", step, outcome, err)
 				}
-				survived["mismatch"]++
+				seen["mismatch"]++
 			case err != nil || outcome.Duplicate != taken:
 				rt.Fatalf("step %d: %+v, %v; known before: %v", step, outcome, err, taken)
 			case taken:
 				if !maps.Equal(outcome.Effect, known.effect) {
 					rt.Fatalf("step %d: effect %v, stored %v", step, outcome.Effect, known.effect)
 				}
-				survived["duplicate"]++
+				seen["duplicate"]++
 			default:
 				model[e.ID] = modelled{string(e.Payload), effect}
 			}
@@ -95,15 +95,5 @@ func TestTheInboxIsAMapFromEventsToEffects(t *testing.T) {
 				rt.Fatalf("%s: %+v, %v; want %v", id, stored, err, known.effect)
 			}
 		}
-	})
-	for _, what := range []string{"duplicate", "mismatch", "unknown"} {
-		if survived[what] == 0 {
-			t.Errorf("no history had: %s", what)
-		}
-	}
-	for _, fate := range anyFate {
-		if survived[fmt.Sprint(fate)] == 0 {
-			t.Errorf("no history had the fate %v", fate)
-		}
-	}
+	}, append(chance.Names(anyFate), "duplicate", "mismatch", "unknown")...)
 }

@@ -10,10 +10,13 @@ import (
 	"pgregory.net/rapid"
 )
 
+// sometimesRounds is how many times its histories a Check runs at most, until everything has happened that could.
+const sometimesRounds = 10
+
 // Check tells the story to many Worlds, as many as rapid has checks (100, or -rapid.checks), and fails the test if an
 // invariant breaks in one of them. The failing history is shrunk and its schedule printed, with the command that
 // replays it. Check fails, too, if a kind of fault that could have happened never did in a history that held, or if a
-// [World.Sometimes] never did.
+// [World.Sometimes] never did, also in several times as many histories.
 func Check(t *testing.T, config Config, story func(w *World)) {
 	t.Helper()
 	config = config.withDefaults()
@@ -23,7 +26,7 @@ func Check(t *testing.T, config Config, story func(w *World)) {
 		rapid.SyncTest(rt, func(rt *rapid.T) { o = play(t, config, drawn{rt}, nil, story) })
 		return o
 	})
-	rapid.Check(t, func(rt *rapid.T) {
+	check := func(rt *rapid.T) {
 		o := history.Draw(rt, "schedule")
 		if o.failure == nil {
 			total.add(o.counters)
@@ -36,7 +39,11 @@ func Check(t *testing.T, config Config, story func(w *World)) {
 		if o.failure.Check == first { // another failure is not a smaller form of this one
 			rt.Fatalf("invariant %v", o.failure)
 		}
-	})
+	}
+	rapid.Check(t, check)
+	for round := 1; round < sometimesRounds && histories >= config.SometimesAfter && len(total.never()) > 0; round++ {
+		rapid.Check(t, check) // what is rare may be missing by chance
+	}
 	if never := total.never(); len(never) > 0 && histories >= config.SometimesAfter {
 		t.Errorf("in %d histories these never happened, so nothing is known about them: %s", histories, strings.Join(never, "; "))
 	}

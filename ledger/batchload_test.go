@@ -57,7 +57,7 @@ func (l load) run(t *testing.T) (m measured) {
 	synctest.Test(t, func(t *testing.T) {
 		db := dynamosim.Open(dynamosim.Options{Heat: &dynamosim.Heat{}, ServiceTime: dynamosim.ServiceTime{Transaction: loadService}})
 		r := &runningLoad{load: l, t: t, book: ledger.New(ledger.Config{}), client: db.Client()}
-		r.committer = txn.New(r.client, txn.Config{Jitter: chance()})
+		r.committer = txn.New(r.client, txn.Config{Jitter: seededWaits()})
 		r.open()
 		r.batcher = r.book.Batcher(t.Context(), r.committer, l.batch)
 		answers := r.drive()
@@ -73,8 +73,8 @@ func (l load) run(t *testing.T) (m measured) {
 	return m
 }
 
-// chance draws waits, the same in every run as long as they are asked for in one order.
-func chance() func(limit time.Duration) time.Duration {
+// seededWaits draws waits, the same in every run as long as they are asked for in one order.
+func seededWaits() func(limit time.Duration) time.Duration {
 	var mu sync.Mutex
 	source := rand.New(rand.NewPCG(4, 2))
 	return func(limit time.Duration) time.Duration {

@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/dynafin/dynafin/internal/chance"
 	"github.com/dynafin/dynafin/ledger"
 	"github.com/dynafin/dynafin/money"
 	"github.com/dynafin/dynafin/txn"
@@ -19,8 +20,7 @@ import (
 // refusal and its kind, every reservation, and totals that the stored postings prove (L1-L8, E1-E4, E7).
 func TestTheBooksAreThoseOfTheModel(t *testing.T) {
 	t.Parallel()
-	survived := map[string]int{}
-	history := func(rt *rapid.T) {
+	chance.Check(t, func(rt *rapid.T, seen chance.Seen) {
 		w := newWorld(t, rt)
 		rt.Repeat(map[string]func(*rapid.T){ // what happens often in life has several names
 			"pay in":    w.payIn,
@@ -46,23 +46,12 @@ func TestTheBooksAreThoseOfTheModel(t *testing.T) {
 			"":          w.agree,
 		})
 		for what, n := range w.seen {
-			survived[what] += n
+			seen[what] += n
 		}
-	}
-	wanted := []string{
+	},
 		"post done", "repeat refused", "refuse done", "reserve done", "reserve refused", "capture done", "capture refused", "release done",
 		"expire done", "expire refused", "reverse done", "reverse refused", "close done", "freeze done", "rolled",
-		"insufficient", "frozen", "period closed", "cap", "lost answer", "lost request", "recovered", "late copy without effect",
-	}
-	lacks := func(what string) bool { return survived[what] == 0 }
-	for round := 0; round == 0 || round < 20 && slices.ContainsFunc(wanted, lacks); round++ {
-		rapid.Check(t, history) // again, if chance left something out
-	}
-	for _, what := range wanted {
-		if lacks(what) {
-			t.Errorf("no history had: %s", what)
-		}
-	}
+		"insufficient", "frozen", "period closed", "cap", "lost answer", "lost request", "recovered", "late copy without effect")
 }
 
 // command is something that is done once: to the store by its parts, and to the model.

@@ -3,15 +3,13 @@ package outbox
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
-	"encoding/base64"
 	"errors"
 	"fmt"
-	"math/big"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"github.com/dynafin/dynafin/internal/ambient"
 	"github.com/dynafin/dynafin/internal/keys"
 )
 
@@ -130,13 +128,13 @@ func (c RelayConfig) withDefaults() RelayConfig {
 		c.Now = time.Now
 	}
 	if c.NewID == nil {
-		c.NewID = randomID
+		c.NewID = ambient.ID
 	}
 	if c.Jitter == nil {
-		c.Jitter = randomWait
+		c.Jitter = ambient.Wait
 	}
 	if c.Sleep == nil {
-		c.Sleep = sleep
+		c.Sleep = ambient.Sleep
 	}
 	return c
 }
@@ -168,33 +166,4 @@ func (c RelayConfig) validate() error {
 		all = append(all, &InvalidError{Field: "RelayConfig.Owner", Reason: fmt.Sprintf("%.80q is not UTF-8 of 1 to 64 bytes", c.Owner)})
 	}
 	return errors.Join(all...)
-}
-
-// randomID draws 128 bits. crypto/rand does not fail: since Go 1.24 it ends the program instead.
-func randomID() string {
-	var b [16]byte
-	rand.Read(b[:])
-	return base64.RawURLEncoding.EncodeToString(b[:])
-}
-
-func randomWait(limit time.Duration) time.Duration {
-	if limit <= 0 {
-		return 0
-	}
-	n, err := rand.Int(rand.Reader, big.NewInt(int64(limit)))
-	if err != nil {
-		return limit
-	}
-	return time.Duration(n.Int64())
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }

@@ -69,21 +69,15 @@ func (o *Outbox) complete(s seen, ack string, at, expires time.Time) *change {
 	c.set(attrAck, text(cut(ack, MaxAckBytes)))
 	c.setTime(attrCompleted, at)
 	if !expires.IsZero() {
-		c.set(o.config.TTL, number(ceilSecond(expires)))
+		seconds, err := keys.Expiry(expires)
+		c.fail(o.config.TTL, err)
+		c.set(o.config.TTL, number(seconds))
 	}
 	c.remove(attrLease)
 	c.mine = func(stored txn.Item) bool {
 		return holds(stored, attrState, string(Completed)) && holds(stored, attrClaim, s.claim)
 	}
 	return c
-}
-
-// ceilSecond never ends a retention early.
-func ceilSecond(t time.Time) int64 {
-	if t.Nanosecond() > 0 {
-		return t.Unix() + 1
-	}
-	return t.Unix()
 }
 
 // retry is IN_FLIGHT -> READY by the owner, with a reason and another due time.

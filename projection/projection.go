@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/dynafin/dynafin/fanout"
+	"github.com/dynafin/dynafin/internal/ambient"
 	"github.com/dynafin/dynafin/internal/keys"
 	"github.com/dynafin/dynafin/shardmap"
 	"github.com/dynafin/dynafin/txn"
@@ -87,20 +88,9 @@ func (c Config) WithDefaults() Config {
 		c.Now = time.Now
 	}
 	if c.Sleep == nil {
-		c.Sleep = sleep
+		c.Sleep = ambient.Sleep
 	}
 	return c
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
 
 // Validate reports every field that breaks its rule, each as an [InvalidError]; defaults are filled in before. Every call

@@ -3,11 +3,11 @@ package sentinel_test
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
 
+	"github.com/dynafin/dynafin/internal/chance"
 	"github.com/dynafin/dynafin/txn"
 )
 
@@ -16,8 +16,7 @@ import (
 // of request tokens (E2). A late copy of an applied request changes nothing (E3).
 func TestNamesAndOwnersStayOneToOne(t *testing.T) {
 	t.Parallel()
-	survived := map[string]int{}
-	history := func(rt *rapid.T) {
+	chance.Check(t, func(rt *rapid.T, seen chance.Seen) {
 		w := newWorld(t, rt)
 		rt.Repeat(map[string]func(*rapid.T){
 			"look":      w.look,
@@ -29,22 +28,11 @@ func TestNamesAndOwnersStayOneToOne(t *testing.T) {
 			"":          w.oneToOne,
 		})
 		for what, n := range w.seen {
-			survived[what] += n
+			seen[what] += n
 		}
-	}
-	wanted := []string{
+	},
 		"create applied", "create refused", "adopt applied", "move applied", "move refused", "release applied", "release refused",
-		"lost answer", "lost request", "late copy without effect", "recovered",
-	}
-	lacks := func(what string) bool { return survived[what] == 0 }
-	for round := 0; round == 0 || round < 20 && slices.ContainsFunc(wanted, lacks); round++ {
-		rapid.Check(t, history) // again, if chance left something out
-	}
-	for _, what := range wanted {
-		if lacks(what) {
-			t.Errorf("no history had: %s", what)
-		}
-	}
+		"lost answer", "lost request", "late copy without effect", "recovered")
 }
 
 // look refreshes what a worker knows of an owner. The other actions go by what was read then, however old it is.

@@ -2,13 +2,12 @@ package txn
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/base64"
-	"math/big"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/cenkalti/backoff/v4"
+
+	"github.com/dynafin/dynafin/internal/ambient"
 )
 
 // Client is the one call that Commit makes. *dynamodb.Client satisfies it.
@@ -54,10 +53,10 @@ func (c Config) withDefaults() Config {
 	}
 	c.BaseDelay = min(c.BaseDelay, c.MaxDelay)
 	if c.NewMark == nil {
-		c.NewMark = randomMark
+		c.NewMark = ambient.ID
 	}
 	if c.Jitter == nil {
-		c.Jitter = randomWait
+		c.Jitter = ambient.Wait
 	}
 	if c.Now == nil {
 		c.Now = time.Now
@@ -102,22 +101,4 @@ func (c *Committer) Commit(ctx context.Context, parts ...Part) (Receipt, error) 
 		c.config.Observer(ctx, observe(run, receipt, err, c.config.Now().Sub(started)))
 	}
 	return receipt, err
-}
-
-// randomMark draws 128 bits. crypto/rand does not fail: since Go 1.24 it ends the program instead.
-func randomMark() string {
-	var b [16]byte
-	rand.Read(b[:])
-	return base64.RawURLEncoding.EncodeToString(b[:])
-}
-
-func randomWait(limit time.Duration) time.Duration {
-	if limit <= 0 {
-		return 0
-	}
-	n, err := rand.Int(rand.Reader, big.NewInt(int64(limit)))
-	if err != nil {
-		return limit
-	}
-	return time.Duration(n.Int64())
 }

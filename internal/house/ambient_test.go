@@ -24,12 +24,13 @@ var ambient = map[string]struct {
 
 // ambientAllowed names the files and directories that may, each with its reason.
 var ambientAllowed = map[string]string{
-	"txn/committer.go":         "defaults of Config: the mark of a commit, its jitter, and the wait between attempts",
+	"internal/ambient":         "defaults of configurations: identities, jitter, patience",
+	"txn/committer.go":         "default of Config.Now",
 	"idempotency/requests.go":  "default of Config.Now",
 	"ledger/batch.go":          "default of BatchConfig.AfterFunc",
 	"ledger/ledger.go":         "default of Config.Now",
 	"sentinel/names.go":        "default of Config.Now",
-	"outbox/config.go":         "defaults of RelayConfig: its clock, the token of a claim, its jitter, and the wait between rounds",
+	"outbox/config.go":         "default of RelayConfig.Now",
 	"shardmap/store.go":        "default of Config.Now",
 	"dynamosim/options.go":     "default of Options.Now",
 	"internal/stores":          "names and tokens that no other run at an endpoint may meet, and real tables that take time",
@@ -38,7 +39,7 @@ var ambientAllowed = map[string]string{
 	"invariant/clock.go":       "the clock of a bubble, where time is virtual",
 	"examples/brokerage":       "a program owns its process: the time of acceptance, the name of the run, progress on a terminal",
 	"inbox/inbox.go":           "default of Config.Now",
-	"projection/projection.go": "defaults of Config: Now and Sleep",
+	"projection/projection.go": "default of Config.Now",
 }
 
 // checkAmbient returns every use of the process's own clock or chance.

@@ -27,27 +27,28 @@ var (
 // links says what importing a package may link besides the standard library: an importer pays for the client that it
 // has anyway, and for nothing that only the tests or the simulator need.
 var links = map[string][]string{
-	"internal/fault": {},
-	"internal/keys":  values,
-	"shardmap":       client,
-	"capacity":       values,
-	"money":          values,
-	"fanout":         client,
-	"txn":            primitive,
-	"idempotency":    primitive,
-	"sentinel":       primitive,
-	"outbox":         primitive,
-	"inbox":          primitive,
-	"projection":     primitive,
-	"ledger":         primitive,
-	"dynamosim":      slices.Concat(client, []string{sdk + "/service/dynamodbstreams", "github.com/tidwall/btree"}),
+	"internal/fault":   {},
+	"internal/ambient": {},
+	"internal/keys":    values,
+	"shardmap":         client,
+	"capacity":         values,
+	"money":            values,
+	"fanout":           client,
+	"txn":              primitive,
+	"idempotency":      primitive,
+	"sentinel":         primitive,
+	"outbox":           primitive,
+	"inbox":            primitive,
+	"projection":       primitive,
+	"ledger":           primitive,
+	"dynamosim":        slices.Concat(client, []string{sdk + "/service/dynamodbstreams", "github.com/tidwall/btree"}),
 }
 
 // neverLinked are packages of this module that must not reach a user's program through a primitive.
 var neverLinked = slices.Concat([]string{"dynamosim", "invariant", "examples", "internal/house"}, testSupport)
 
 // testSupport are packages that only tests import.
-var testSupport = []string{"internal/stores", "internal/golden"}
+var testSupport = []string{"internal/chance", "internal/stores", "internal/golden"}
 
 // checkLinks returns every dependency of the packages that the table does not allow. isStandard tells the standard
 // library apart.

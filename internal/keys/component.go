@@ -158,6 +158,20 @@ func ParseTime(s string) (time.Time, error) {
 	return t, nil
 }
 
+// Expiry returns the value of a TTL attribute: the time in epoch seconds, rounded up so that no retention ends early.
+// Outside the years 2000 to 9999, where only a broken clock gets, it is an error.
+func Expiry(end time.Time) (int64, error) {
+	const first, last = 946684800, 253402300799
+	seconds := end.Unix()
+	if end.Nanosecond() > 0 {
+		seconds++
+	}
+	if seconds < first || seconds > last {
+		return 0, &Error{Route: "Expiry", Component: "time", Reason: "is outside the years 2000 to 9999"}
+	}
+	return seconds, nil
+}
+
 // Number returns n with leading zeros, exactly width digits (1 to 18), which sorts in the order of value. A negative
 // number, or one of more digits, is an error.
 func Number(n, width int) (string, error) {

@@ -223,3 +223,24 @@ func matches(pattern, text string) bool {
 	}
 	return true
 }
+
+// A retention never ends early, and a clock that is broken gives no expiry.
+func TestAnExpiryIsTheNextFullSecond(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		end     string
+		seconds int64
+		ok      bool
+	}{
+		{"2026-11-29T14:18:00Z", 1795961880, true}, {"2026-11-29T14:17:59.000000001Z", 1795961880, true}, {"2000-01-01T00:00:00Z", 946684800, true},
+		{"1999-12-31T23:59:59Z", 0, false}, {"9999-12-31T23:59:59Z", 253402300799, true}, {"9999-12-31T23:59:59.5Z", 0, false},
+	} {
+		end, err := time.Parse(time.RFC3339Nano, c.end)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if seconds, err := keys.Expiry(end); seconds != c.seconds || (err == nil) != c.ok {
+			t.Errorf("%s: %d, %v, want %d", c.end, seconds, err, c.seconds)
+		}
+	}
+}
