@@ -56,6 +56,9 @@ type RelayConfig struct {
 	// PollMin and PollMax bound the wait before the shards are read again: after a round without events it doubles. A
 	// round that found more than it took is followed by the next one at once. Defaults: 50 ms and 5 s.
 	PollMin, PollMax time.Duration
+	// Grace is for how long polls leave an event that is due to [Relay.HandleStream], so that they do not compete for it; they
+	// take what is due for longer. Default: 0; a few seconds where a stream is handled.
+	Grace time.Duration
 	// MaxAttempts is after how many attempts an event is parked. Default: 10.
 	MaxAttempts int
 	// RetryMin and RetryMax bound the wait before the next attempt: RetryMin doubled with each attempt, at most RetryMax,
@@ -67,7 +70,7 @@ type RelayConfig struct {
 	// Retention is how long a COMPLETED record stays before the table's time to live may delete it: longer than the longest
 	// outage and replay. Negative: for ever. Default: 30 days; at least an hour.
 	Retention time.Duration
-	// Drain bounds how long Run goes on after its context has ended. At half of it publishing is cancelled, and the rest is
+	// Drain bounds how long Run and HandleStream go on after their context has ended. At half of it publishing is cancelled, and the rest is
 	// for giving events back. Default: 10 s.
 	Drain time.Duration
 
@@ -86,7 +89,7 @@ type RelayConfig struct {
 // Observation is what an [Observer] learns of one step of one event, or of one read.
 type Observation struct {
 	// Pattern is the access pattern: "AP16." and the step, for example "AP16.claim", or what else a relay asks for: list,
-	// predecessor, look, journal, journal.drop, journal.list.
+	// stream, predecessor, look, journal, journal.drop, journal.list.
 	Pattern string
 	// EventID is the event; empty for a read of many.
 	EventID string
@@ -154,6 +157,7 @@ func (c RelayConfig) validate() error {
 		{"PollMin", c.PollMin, time.Millisecond, c.PollMax}, {"PollMax", c.PollMax, c.PollMin, time.Hour},
 		{"RetryMin", c.RetryMin, time.Millisecond, c.RetryMax}, {"RetryMax", c.RetryMax, c.RetryMin, 7 * 24 * time.Hour},
 		{"Hold", c.Hold, time.Millisecond, 24 * time.Hour}, {"Drain", c.Drain, time.Millisecond, time.Hour},
+		{"Grace", c.Grace, 0, time.Hour},
 	} {
 		if limit.value < limit.least || limit.value > limit.most {
 			all = append(all, &InvalidError{Field: "RelayConfig." + limit.field, Reason: "is out of range"})

@@ -31,11 +31,11 @@ func (s *station) sized(id string, bytes int) {
 func (s *station) recordBytes(e outbox.Event) int {
 	s.Helper()
 	if s.probed == 0 {
-		probe := newStation(s.T, outbox.Config{}, dynamosim.Options{})
+		probe := newStation(s.tester, outbox.Config{}, dynamosim.Options{})
 		if _, err := txn.Commit(s.Context(), probe.client, probe.events.Create(e)); err != nil {
 			s.Fatal(err)
 		}
-		s.probed = capacity.ItemSize(itemOf(s.T, probe.client, txn.Table{Name: "Orders"}.WithDefaults("Orders"), e.ID)) - len(e.AggregateID)
+		s.probed = capacity.ItemSize(itemOf(s.tester, probe.client, txn.Table{Name: "Orders"}.WithDefaults("Orders"), e.ID)) - len(e.AggregateID)
 	}
 	return s.probed + len(e.AggregateID)
 }

@@ -74,6 +74,14 @@
 // A relay that was paused past its lease finds at its next step that the event is no longer its own. What it had handed to
 // the broker is published twice: an event is published at least once, and consumers recognise it by its ID.
 //
+// # Streams
+//
+// A poll costs up to PollMax of delay. Where that is too much, turn on the table's stream and give its records to
+// [Relay.HandleStream], in a Lambda function (module lambda) or any other reader: it publishes what they show at once, by the
+// same steps. Relays with a RelayConfig.Grace stand behind it and take whatever the stream did not bring, or brought in vain.
+// Both win an event by the same claim, so the stream adds no way to publish twice: an event is published at most once for
+// each claim, and claimed again only if its owner died, was too slow for its lease, or got no answer from the broker.
+//
 // # Order
 //
 // With Config.Ordered version n+1 of an aggregate is first published after version n is COMPLETED or PASSED. If version n
@@ -129,6 +137,7 @@
 //	          longer than a round reads is put in order by reschedules, 4 units each
 //	Get       1 read unit for each 4 KiB begun, strongly consistent
 //	a round   0.5 read units for each shard and 4 KiB begun of its index entries
+//	stream    2 units of journal for each batch of records that brings events, and 1 or 2 for a claim that comes too late
 //	idle      one request a shard each RelayConfig.PollMax, and one for journals each RelayConfig.Recover: with 13 shards,
 //	          6.5 read units each 5 s and 1 each 15 s or less
 //	recovery  1 read unit an event that an ended journal names, and 3 write units for those given back or fenced

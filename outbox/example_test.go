@@ -6,6 +6,10 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	streams "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
+
 	"github.com/dynafin/dynafin/dynamosim"
 	"github.com/dynafin/dynafin/outbox"
 	"github.com/dynafin/dynafin/txn"
@@ -118,6 +122,49 @@ func ExampleRelay() {
 	// completed: 2 parked: 1 <nil>
 	// order-1 is parked: larger than the broker takes <nil>
 	// passed: <nil>
+}
+
+// Records of the table's stream are published as they come; the relay that polls finds nothing left.
+func ExampleRelay_HandleStream() {
+	ctx := context.Background()
+	orders := txn.Table{Name: "Orders"}
+	events := outbox.New(outbox.Config{Service: "orders", Table: orders})
+	db := dynamosim.Open(dynamosim.Options{})
+	client := db.Client()
+	table := newTable("Orders", events)
+	table.StreamSpecification = &types.StreamSpecification{StreamEnabled: aws.Bool(true), StreamViewType: types.StreamViewTypeNewImage}
+	created, err := client.CreateTable(ctx, table)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	accepted := outbox.Event{
+		Tenant: "acme", AggregateType: "Order", AggregateID: "order-1", AggregateVersion: 1,
+		Type: "OrderAccepted", SchemaVersion: 1, OccurredAt: time.Date(2026, 1, 5, 9, 0, 0, 0, time.UTC),
+	}
+	accepted.ID = accepted.StableID()
+	if _, err := txn.Commit(ctx, client, events.Create(accepted)); err != nil {
+		fmt.Println(err)
+		return
+	}
+
+	broker := &outbox.Memory{}
+	fast := outbox.NewRelay(events, client, broker, outbox.RelayConfig{Owner: "stream"})
+	feed := dynamosim.NewFeed(db.StreamsClient(), *created.TableDescription.LatestStreamArn)
+	_, err = feed.Poll(ctx, func(ctx context.Context, records []streams.Record) error {
+		round, err := fast.HandleStream(ctx, records)
+		fmt.Println("stream:", round.Completed, "completed", err)
+		return nil // the stream goes on; relays find what was not published
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	round, err := outbox.NewRelay(events, client, broker, outbox.RelayConfig{Owner: "poll"}).Once(ctx)
+	fmt.Println("poll:", round.Listed, "left", err)
+	// Output:
+	// stream: 1 completed <nil>
+	// poll: 0 left <nil>
 }
 
 // In an ordered outbox a version is published after the one before it, whatever the order in which they are due.

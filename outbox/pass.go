@@ -16,18 +16,29 @@ type candidate struct {
 	shard int
 }
 
+func byDue(a, b candidate) int {
+	return cmp.Or(a.Due.Compare(b.Due), cmp.Compare(a.EventID, b.EventID))
+}
+
 func (c candidate) seen() seen {
 	return seen{eventID: c.EventID, shard: c.shard, version: c.Version, attempt: c.Attempt}
 }
 
-// pass reads all shards once and publishes what it takes, batch by batch. Listing ends with list, publishing with publish,
-// everything else with work.
+// pass reads all shards once and publishes what it takes.
 func (r *Relay) pass(list, publish, work context.Context) (Round, error) {
 	listed, more, err := r.poll(list)
 	taken := r.choose(listed)
 	round := Round{Listed: len(listed), More: more || len(taken) < len(listed)}
+	r.take(list, publish, work, taken, &round)
+	r.respread(round)
+	return round, err
+}
+
+// take publishes candidates batch by batch, and adds what became of them to the round. Beginning a batch ends with begin,
+// publishing with publish, everything else with work.
+func (r *Relay) take(begin, publish, work context.Context, taken []candidate, round *Round) {
 	chains := r.chains(taken)
-	for len(chains) > 0 && list.Err() == nil {
+	for len(chains) > 0 && begin.Err() == nil {
 		heads, waiting := r.inTurn(work, chains, round.More)
 		round.Waiting += waiting
 		completed := map[string]bool{}
@@ -41,8 +52,6 @@ func (r *Relay) pass(list, publish, work context.Context) (Round, error) {
 		}
 		chains = behind(chains, completed)
 	}
-	r.respread(round)
-	return round, err
 }
 
 // poll reads the earliest due events of every shard, one request each, and merges them by due time and ID. A shard that
@@ -50,7 +59,7 @@ func (r *Relay) pass(list, publish, work context.Context) (Round, error) {
 func (r *Relay) poll(ctx context.Context) (merged []candidate, more bool, err error) {
 	shards := r.events.Shards()
 	limit := 2 * ((r.want() + shards - 1) / shards) // shards are not even, and what is claimed may be listed still
-	now := r.config.Now()
+	now := r.config.Now().Add(-r.config.Grace)
 	pages, faults := make([][]candidate, shards), make([]error, shards)
 	each(shards, func(shard int) {
 		faults[shard] = r.try(ctx, "AP16.list", "", func(ctx context.Context) error {
@@ -74,7 +83,7 @@ func (r *Relay) poll(ctx context.Context) (merged []candidate, more bool, err er
 			}
 		}
 	}
-	slices.SortFunc(merged, func(a, b candidate) int { return cmp.Or(a.Due.Compare(b.Due), cmp.Compare(a.EventID, b.EventID)) })
+	slices.SortFunc(merged, byDue)
 	return merged, more, errors.Join(faults...)
 }
 
@@ -84,11 +93,14 @@ type memory = map[string]int64
 // memoryMax bounds each of a relay's two memories.
 const memoryMax = 8192
 
-// remember notes the version of an event: the index may go on listing an older one for a while, and going for it again
-// would cost a write that must fail.
+// remember notes the version of an event: the index may go on listing an older one for a while, and a stream may show one
+// again; going for it would cost a write that must fail.
 func (r *Relay) remember(eventID string, version int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if version <= r.known(eventID) {
+		return
+	}
 	if len(r.newer[0]) >= memoryMax {
 		r.newer[0], r.newer[1] = nil, r.newer[0]
 	}
@@ -98,11 +110,14 @@ func (r *Relay) remember(eventID string, version int64) {
 	r.newer[0][eventID] = version
 }
 
-// outdated says whether the index lists a version that the relay knows to be over.
+// known is the newest version that the relay has met, zero if it remembers none.
+func (r *Relay) known(eventID string) int64 { return max(r.newer[0][eventID], r.newer[1][eventID]) }
+
+// outdated says whether the relay knows a version to be over.
 func (r *Relay) outdated(c candidate) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return c.Version < max(r.newer[0][c.EventID], r.newer[1][c.EventID])
+	return c.Version < r.known(c.EventID)
 }
 
 func (r *Relay) want() int { return r.config.Batch * r.config.Batches }

@@ -75,24 +75,8 @@ func (r *Relay) Run(ctx context.Context) error {
 	if r.err != nil {
 		return r.err
 	}
-	work, stopWork := context.WithCancel(context.WithoutCancel(ctx))
-	publish, stopPublish := context.WithCancel(work)
-	var draining sync.WaitGroup
-	defer draining.Wait()
-	defer stopWork()
-	draining.Go(func() {
-		defer stopPublish()
-		select {
-		case <-ctx.Done():
-		case <-work.Done():
-			return
-		}
-		if r.config.Sleep(work, r.config.Drain/2) == nil {
-			stopPublish()
-			_ = r.config.Sleep(work, r.config.Drain-r.config.Drain/2)
-			stopWork()
-		}
-	})
+	publish, work, stop := r.drain(ctx)
+	defer stop()
 	wait := r.config.PollMin
 	var nextPoll, nextRecover time.Time // at once
 	for ctx.Err() == nil {
@@ -112,6 +96,31 @@ func (r *Relay) Run(ctx context.Context) error {
 		_ = r.config.Sleep(ctx, max(0, min(nextPoll.Sub(now), nextRecover.Sub(now), wait)))
 	}
 	return nil
+}
+
+// drain returns the contexts of what is claimed when ctx ends: publishing may go on for half of RelayConfig.Drain, and
+// everything else for all of it. stop ends both.
+func (r *Relay) drain(ctx context.Context) (publish, work context.Context, stop func()) {
+	work, stopWork := context.WithCancel(context.WithoutCancel(ctx))
+	publish, stopPublish := context.WithCancel(work)
+	var draining sync.WaitGroup
+	draining.Go(func() {
+		defer stopPublish()
+		select {
+		case <-ctx.Done():
+		case <-work.Done():
+			return
+		}
+		if r.config.Sleep(work, r.config.Drain/2) == nil {
+			stopPublish()
+			_ = r.config.Sleep(work, r.config.Drain-r.config.Drain/2)
+			stopWork()
+		}
+	})
+	return publish, work, func() {
+		stopWork()
+		draining.Wait()
+	}
 }
 
 // pause is how long to wait after a round.
@@ -147,12 +156,15 @@ func (r *Relay) try(ctx context.Context, pattern, eventID string, request func(c
 			break
 		}
 	}
-	if r.config.Observer != nil {
-		r.config.Observer(ctx, Observation{
-			Pattern: pattern, EventID: eventID, Outcome: outcomeOf(err), Attempts: tries, Duration: r.config.Now().Sub(started), Err: err,
-		})
-	}
+	r.observe(ctx, Observation{Pattern: pattern, EventID: eventID, Attempts: tries, Duration: r.config.Now().Sub(started), Err: err})
 	return err
+}
+
+func (r *Relay) observe(ctx context.Context, o Observation) {
+	if r.config.Observer != nil {
+		o.Outcome = outcomeOf(o.Err)
+		r.config.Observer(ctx, o)
+	}
 }
 
 func (r *Relay) inSlot(ctx context.Context, request func(context.Context) error) error {

@@ -114,7 +114,7 @@ func (b *bench) item(t *testing.T, id string) txn.Item {
 	return itemOf(t, b.client, b.orders, id)
 }
 
-func itemOf(t *testing.T, client *dynamodb.Client, orders txn.Table, id string) txn.Item {
+func itemOf(t tester, client *dynamodb.Client, orders txn.Table, id string) txn.Item {
 	t.Helper()
 	consistent := true
 	out, err := client.GetItem(t.Context(), &dynamodb.GetItemInput{

@@ -20,7 +20,7 @@ import (
 
 // station is an outbox with relays in virtual time: everything that a bubble of testing/synctest needs.
 type station struct {
-	*testing.T
+	tester
 	db     *dynamosim.DB
 	client *dynamodb.Client
 	events *outbox.Outbox
@@ -33,16 +33,28 @@ type station struct {
 	probed int // bytes of a record, see recordBytes
 }
 
+// tester is a *testing.T, or a *rapid.T in a bubble.
+type tester interface {
+	dynamosim.TB
+	Context() context.Context
+	Error(args ...any)
+	Log(args ...any)
+	Logf(format string, args ...any)
+	Errorf(format string, args ...any)
+	Fatal(args ...any)
+	Fatalf(format string, args ...any)
+}
+
 // inBubble runs a test in virtual time.
 func inBubble(t *testing.T, config outbox.Config, opts dynamosim.Options, test func(s *station)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) { test(newStation(t, config, opts)) })
 }
 
-func newStation(t *testing.T, config outbox.Config, opts dynamosim.Options) *station {
+func newStation(t tester, config outbox.Config, opts dynamosim.Options) *station {
 	t.Helper()
 	config.Service, config.Table = "orders", txn.Table{Name: "Orders"}
-	s := &station{T: t, db: dynamosim.New(t, opts), events: outbox.New(config), bus: &outbox.Memory{}, began: time.Now(), seen: map[string]int{}}
+	s := &station{tester: t, db: dynamosim.New(t, opts), events: outbox.New(config), bus: &outbox.Memory{}, began: time.Now(), seen: map[string]int{}}
 	s.client = s.db.Client()
 	if err := s.db.CreateTable("Orders", s.events.Index()); err != nil {
 		t.Fatal(err)
