@@ -11,6 +11,7 @@ import (
 
 	"github.com/dynafin/dynafin/internal/ambient"
 	"github.com/dynafin/dynafin/internal/keys"
+	"github.com/dynafin/dynafin/shardmap"
 )
 
 // QueryClient is the call that lists. *dynamodb.Client satisfies it.
@@ -74,6 +75,11 @@ type RelayConfig struct {
 	// for giving events back. Default: 10 s.
 	Drain time.Duration
 
+	// Maps gives the shard map of a lane that is stored, for example a [shardmap.Loader]: every round asks for it, and reads
+	// the shards of all its versions. Without a map that may be used now nothing is listed, and the Observer is told.
+	// Default: the map of the Outbox.
+	Maps shardmap.Source
+
 	// Now tells the time. Default: time.Now.
 	Now func() time.Time
 	// NewID makes the token of a claim: unique, up to 36 bytes. Default: 128 random bits.
@@ -88,7 +94,7 @@ type RelayConfig struct {
 
 // Observation is what an [Observer] learns of one step of one event, or of one read.
 type Observation struct {
-	// Pattern is the access pattern: "AP16." and the step, for example "AP16.claim", or what else a relay asks for: list,
+	// Pattern is the access pattern: "AP16." and the step, for example "AP16.claim", or what else a relay asks for: map, list,
 	// stream, predecessor, look, journal, journal.drop, journal.list.
 	Pattern string
 	// EventID is the event; empty for a read of many.

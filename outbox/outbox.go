@@ -35,7 +35,7 @@ type Config struct {
 	// Defaults: "GSI3", "readyPk", "readySk".
 	Index, IndexPK, IndexSK string
 	// Map places events on the shards of the index. Default: [shardmap.Default13]. It must not be edited while
-	// events that it placed are READY; see Draining.
+	// events that it placed are READY; see Draining. For a map that is stored and can change, see [Outbox.Under].
 	Map shardmap.Map
 	// Draining are maps that placed events before. Their shards are read, too, until none of their events is left.
 	Draining []shardmap.Map
@@ -88,21 +88,59 @@ func (c Config) validate() error {
 
 // Outbox creates, reads and changes events. It is safe for concurrent use.
 type Outbox struct {
-	config  Config
-	err     error
-	writers sync.Pool // of *flate.Writer, each of which needs a megabyte
+	config   Config
+	err      error
+	versions *shardmap.Versions // nil: config.Map places events
+	writers  *sync.Pool         // of *flate.Writer, each of which needs a megabyte
 }
 
 // New returns the outbox of one service. What is wrong with the configuration is reported by every use of the Outbox,
 // as an [InvalidError].
 func New(config Config) *Outbox {
 	config = config.withDefaults()
-	return &Outbox{config: config, err: config.validate()}
+	return &Outbox{config: config, err: config.validate(), writers: new(sync.Pool)}
+}
+
+// Under returns this outbox with the shard map of a lane as it was just read, in place of [Config.Map]. Take a new one for
+// every command, from a loader:
+//
+//	versions, err := loader.Versions(ctx)
+//	_, err = txn.Commit(ctx, client, order, events.Under(versions).Create(accepted))
+//
+// The event's own OccurredAt chooses the version that places it, and no step moves it to another shard afterwards. An event
+// whose version cannot be told for sure is not created: the error is a shardmap.ErrStale, and the same command may be
+// repeated; or a shardmap.ErrRetired, if it occurred in a window that is retired. Listing needs a map that is not too old, and
+// then visits every shard that an event can stand on. Relays take their maps from [RelayConfig].
+func (o *Outbox) Under(v shardmap.Versions) *Outbox {
+	under := *o
+	under.versions = &v
+	return &under
+}
+
+// listable says whether all shards are known.
+func (o *Outbox) listable() error {
+	if o.err != nil || o.versions == nil {
+		return o.err
+	}
+	if _, err := o.versions.Live(); err != nil {
+		return fmt.Errorf("outbox: list events of service %q: %w", o.config.Service, err)
+	}
+	return nil
 }
 
 // Shards returns how many shards the index has under the map and those that are draining. Read them all: 0 to Shards()-1.
+// Under a stored map these are the shards of all its versions, because they share them: an event that a retired version
+// placed is found as long as it is there.
 func (o *Outbox) Shards() int {
 	shards := o.config.Map.Shards
+	if o.versions != nil {
+		shards = 0
+		for _, version := range o.versions.All() {
+			if version.State != shardmap.Withdrawn {
+				shards = max(shards, version.Shards)
+			}
+		}
+	}
 	for _, draining := range o.config.Draining {
 		shards = max(shards, draining.Shards)
 	}

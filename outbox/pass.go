@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -26,7 +27,11 @@ func (c candidate) seen() seen {
 
 // pass reads all shards once and publishes what it takes.
 func (r *Relay) pass(list, publish, work context.Context) (Round, error) {
-	listed, more, err := r.poll(list)
+	events, err := r.current(list)
+	if err != nil {
+		return Round{}, err
+	}
+	listed, more, err := r.poll(list, events)
 	taken := r.choose(listed)
 	round := Round{Listed: len(listed), More: more || len(taken) < len(listed)}
 	r.take(list, publish, work, taken, &round)
@@ -54,10 +59,27 @@ func (r *Relay) take(begin, publish, work context.Context, taken []candidate, ro
 	}
 }
 
+// current returns the outbox under the shard map as it is known now.
+func (r *Relay) current(ctx context.Context) (*Outbox, error) {
+	if r.config.Maps == nil {
+		return r.events, nil
+	}
+	var events *Outbox
+	err := r.try(ctx, "AP16.map", "", func(ctx context.Context) error {
+		v, err := r.config.Maps.Versions(ctx)
+		if err != nil {
+			return fmt.Errorf("outbox: list events of service %q: %w", r.events.config.Service, err)
+		}
+		events = r.events.Under(v)
+		return events.listable()
+	})
+	return events, err
+}
+
 // poll reads the earliest due events of every shard, one request each, and merges them by due time and ID. A shard that
 // cannot be read holds up no other.
-func (r *Relay) poll(ctx context.Context) (merged []candidate, more bool, err error) {
-	shards := r.events.Shards()
+func (r *Relay) poll(ctx context.Context, events *Outbox) (merged []candidate, more bool, err error) {
+	shards := events.Shards()
 	limit := 2 * ((r.want() + shards - 1) / shards) // shards are not even, and what is claimed may be listed still
 	now := r.config.Now().Add(-r.config.Grace)
 	pages, faults := make([][]candidate, shards), make([]error, shards)
@@ -65,7 +87,7 @@ func (r *Relay) poll(ctx context.Context) (merged []candidate, more bool, err er
 		faults[shard] = r.try(ctx, "AP16.list", "", func(ctx context.Context) error {
 			pages[shard] = pages[shard][:0]
 			var bad error
-			for listed, err := range r.events.Ready(ctx, r.client, shard, now, limit) {
+			for listed, err := range events.Ready(ctx, r.client, shard, now, limit) {
 				if err != nil {
 					bad = errors.Join(bad, err)
 					continue

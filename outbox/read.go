@@ -107,8 +107,8 @@ func (o *Outbox) Ready(ctx context.Context, client Client, shard int, cutoff tim
 }
 
 func (o *Outbox) readyQuery(shard int, cutoff time.Time) (*dynamodb.QueryInput, error) {
-	if o.err != nil {
-		return nil, o.err
+	if err := o.listable(); err != nil {
+		return nil, err
 	}
 	if shard < 0 || shard >= o.Shards() {
 		return nil, &InvalidError{Field: "shard", Reason: fmt.Sprintf("%d is none of the %d shards", shard, o.Shards())}

@@ -2,6 +2,8 @@ package outbox
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
 	"strconv"
 	"time"
 
@@ -105,8 +107,10 @@ func (o *Outbox) newRecord(e Event, digest []byte) (txn.Item, error) {
 		return nil, bad("Due", err)
 	}
 	place, err := o.place(e)
-	if err != nil {
+	if errors.Is(err, shardmap.ErrKey) {
 		return nil, bad("ID", err)
+	} else if err != nil {
+		return nil, fmt.Errorf("outbox: create event %q: %w", e.ID, err)
 	}
 	ready, err := keys.OutboxReady(o.config.Service, place.Shard, e.due(), e.ID)
 	if err != nil {
@@ -128,13 +132,17 @@ func (o *Outbox) newRecord(e Event, digest []byte) (txn.Item, error) {
 	return item, nil
 }
 
-// place puts an event on a shard: by its ID, or, if events are ordered, by its aggregate, whose events then queue up on one
-// shard.
+// place puts an event on a shard: by its ID, or, if events are ordered, by its aggregate, whose events of one version of the
+// map then queue up on one shard.
 func (o *Outbox) place(e Event) (shardmap.Placement, error) {
+	key := e.ID
 	if o.config.Ordered {
-		return o.config.Map.Place(keys.Join(e.Tenant, e.AggregateType, e.AggregateID))
+		key = keys.Join(e.Tenant, e.AggregateType, e.AggregateID)
 	}
-	return o.config.Map.Place(e.ID)
+	if o.versions != nil {
+		return o.versions.Place(e.OccurredAt, key)
+	}
+	return o.config.Map.Place(key)
 }
 
 // envelope adds what never changes.

@@ -27,6 +27,9 @@ type ShardLag struct {
 //
 // Cost: half a read unit for each shard.
 func (o *Outbox) Lag(ctx context.Context, client Client, at time.Time) ([]ShardLag, error) {
+	if err := o.listable(); err != nil {
+		return nil, err
+	}
 	var lags []ShardLag
 	var faults []error
 	for shard := range o.Shards() {
@@ -48,8 +51,8 @@ func (o *Outbox) Lag(ctx context.Context, client Client, at time.Time) ([]ShardL
 // Cost: half a read unit for each shard and 4 KiB begun of entries, and 1 for each 4 KiB begun of every event.
 func (o *Outbox) Parked(ctx context.Context, client Client) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
-		if o.err != nil {
-			yield(Record{}, o.err)
+		if err := o.listable(); err != nil {
+			yield(Record{}, err)
 			return
 		}
 		for shard := range o.Shards() {
