@@ -129,6 +129,13 @@
 // aggregate and type. The shard is a function of the event ID and the map alone, or of the aggregate if events are ordered,
 // and is stored, so that no retry can change it.
 //
+// # Changing the number of shards
+//
+// The number of Config.Map is for ever. A lane that may grow has a stored map, see package shardmap: create events by
+// [Outbox.Under], and give relays RelayConfig.Maps. An event's own OccurredAt decides which version places it, so its repeats never
+// change version; no step moves it to another shard. All versions share the partitions of the index, shard 3 of one is shard 3 of
+// the other, and readers visit the shards of all of them. Whoever has no map that may be used creates nothing and lists nothing.
+//
 // # Cost
 //
 //	Create    2 write units for each KiB begun of payload and about 0.6 KiB, and 1 for each KiB begun of the index entry

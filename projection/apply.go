@@ -44,7 +44,7 @@ type Outcome struct {
 // Cost: applied, 2 write units for the checkpoint and 2 for each KiB begun of the view's items, or 1 if there are none. See
 // the package documentation for the others.
 func (ns *Namespace) Apply(ctx context.Context, e Event) (Outcome, error) {
-	p, err := ns.validate(e)
+	p, err := ns.validate(ctx, e)
 	if err != nil {
 		return Outcome{}, err
 	}

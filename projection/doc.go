@@ -58,6 +58,13 @@
 // manifest, against the live namespace, or both, and accepts no gap. Then one conditional write moves the alias that readers
 // go by. The old namespace stays, so [Projection.Rollback] is one write, too; nothing in this package deletes it.
 //
+// # Reshard
+//
+// A source has one checkpoint, which cannot go from one shard to another while events come. So the number of shards changes
+// with the namespace: with Config.Maps a namespace belongs to the version of a stored map whose window holds the time when its
+// build was started. Admit another version, start a build behind the beginning of its window, prove it, and cut over; retire the
+// old version when the old namespace is wanted no more.
+//
 // # Records
 //
 // The partition key of a source's records is PROJ#name@namespace#V#version#SHARD#shard: its hash over 7 shards by default, with

@@ -1,8 +1,10 @@
 package projection
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/binary"
+	"fmt"
 	"strconv"
 	"time"
 	"unicode/utf8"
@@ -45,11 +47,11 @@ func (e Event) digest() [sha256.Size]byte {
 }
 
 // validate checks an event and returns where its source stands.
-func (ns *Namespace) validate(e Event) (place, error) {
+func (ns *Namespace) validate(ctx context.Context, e Event) (place, error) {
 	bad := func(field, reason string) (place, error) {
 		return place{}, &InvalidError{Source: e.Source, Version: e.Version, Field: field, Reason: reason}
 	}
-	at, err := ns.place(e.Source)
+	at, err := ns.place(ctx, e.Source)
 	if err != nil {
 		return place{}, err
 	}
@@ -82,9 +84,10 @@ type place struct {
 	gap    keys.Key
 }
 
-func (ns *Namespace) place(source string) (place, error) {
-	if ns.err != nil {
-		return place{}, ns.err
+func (ns *Namespace) place(ctx context.Context, source string) (place, error) {
+	m, err := ns.shards(ctx)
+	if err != nil {
+		return place{}, err
 	}
 	bad := func(reason string) (place, error) {
 		return place{}, &InvalidError{Source: source, Field: "Source", Reason: reason}
@@ -92,7 +95,7 @@ func (ns *Namespace) place(source string) (place, error) {
 	if len(source) > MaxSourceBytes {
 		return bad("has " + strconv.Itoa(len(source)) + " bytes, more than " + strconv.Itoa(MaxSourceBytes))
 	}
-	placed, err := ns.p.config.Map.Place(source)
+	placed, err := m.Place(source)
 	if err != nil {
 		return bad("is empty or not valid UTF-8")
 	}
@@ -104,6 +107,42 @@ func (ns *Namespace) place(source string) (place, error) {
 		return bad(keyReason(err))
 	}
 	return p, nil
+}
+
+// shards returns the map that places the sources of this namespace: of a stored lane, the version whose window holds the time
+// when the build of the namespace was started.
+func (ns *Namespace) shards(ctx context.Context) (shardmap.Map, error) {
+	if ns.err != nil || ns.p.config.Maps == nil {
+		return ns.p.config.Map, ns.err
+	}
+	versions, err := ns.p.config.Maps.Versions(ctx)
+	if err == nil {
+		var began time.Time
+		if began, err = ns.began(ctx); err != nil {
+			return shardmap.Map{}, err
+		}
+		var m shardmap.Map
+		if m, err = versions.At(began); err == nil {
+			return m, nil
+		}
+	}
+	return shardmap.Map{}, fmt.Errorf("projection: shards of %q namespace %d: %w", ns.p.config.Name, ns.number, err)
+}
+
+// began returns the time that chooses the map of this namespace, which never changes. Namespace 1 was there before any build.
+func (ns *Namespace) began(ctx context.Context) (time.Time, error) {
+	if ns.number == 1 {
+		return time.Time{}, nil
+	}
+	if at, known := ns.p.began.Load(ns.number); known {
+		return at.(time.Time), nil
+	}
+	build, err := ns.Build(ctx)
+	if err != nil {
+		return time.Time{}, err
+	}
+	ns.p.began.Store(ns.number, build.StartedAt)
+	return build.StartedAt, nil
 }
 
 // inSource is the key of something at a version of the source.

@@ -41,7 +41,7 @@ func (ns *Namespace) ForceAdvance(ctx context.Context, f Force) (Outcome, error)
 	bad := func(field, reason string) (Outcome, error) {
 		return Outcome{}, &InvalidError{Source: f.Source, Version: f.To, Field: field, Reason: reason}
 	}
-	p, err := ns.place(f.Source)
+	p, err := ns.place(ctx, f.Source)
 	if err != nil {
 		return Outcome{}, err
 	}
@@ -165,7 +165,7 @@ func (ns *Namespace) Sweep(ctx context.Context) (drained int, err error) {
 		if err != nil {
 			return drained, errors.Join(append(faults, err)...)
 		}
-		p, err := ns.place(gap.Source)
+		p, err := ns.place(ctx, gap.Source)
 		if err != nil {
 			faults = append(faults, err)
 			continue

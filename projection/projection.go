@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -57,9 +58,13 @@ type Config struct {
 	// Table holds checkpoints, gaps and parked events; the view may be in it too. Default: "Projection" with the key
 	// attributes "PK" and "SK". It needs no index and has no TTL.
 	Table txn.Table
-	// Map places sources on shards. Default: 7 shards, which carry 5,000 checkpoints a second. To reshard, build a new
-	// namespace under another map.
+	// Map places sources on shards. Default: 7 shards, which carry 5,000 checkpoints a second.
 	Map shardmap.Map
+	// Maps, if set, places them instead: the stored shard map of a lane, for example a [shardmap.Loader]. A source has one
+	// checkpoint, so it cannot go from one version to another; a namespace is of the version whose window holds the time
+	// when its build was started, and namespace 1 is of the first. To reshard, admit another version of the map and then
+	// build a new namespace. Without a map that may be used now every call fails, as shardmap.ErrStale.
+	Maps shardmap.Source
 	// View makes the parts of an event. Default: none; the checkpoint moves alone, for a view that is kept elsewhere.
 	View View
 	// First is the first version of every source. Default: 1.
@@ -130,6 +135,7 @@ type Projection struct {
 	config    Config
 	committer *txn.Committer
 	reader    *fanout.Reader
+	began     sync.Map // when the builds of namespaces were started, by number
 	err       error
 }
 
@@ -149,7 +155,8 @@ type Namespace struct {
 	err    error
 }
 
-// Namespace returns a namespace, from 1 to [MaxNamespace]. It need not exist before.
+// Namespace returns a namespace, from 1 to [MaxNamespace]. It need not exist before, unless Config.Maps is set: then the build of
+// any but the first must have been started.
 func (p *Projection) Namespace(number int) *Namespace {
 	ns := &Namespace{p: p, number: number, err: p.err}
 	if ns.err == nil && (number < 1 || number > MaxNamespace) {

@@ -66,7 +66,7 @@ func (cp checkpoint) of(source string) Checkpoint {
 //
 // Cost: 1 read unit.
 func (ns *Namespace) Checkpoint(ctx context.Context, source string) (Checkpoint, error) {
-	p, err := ns.place(source)
+	p, err := ns.place(ctx, source)
 	if err != nil {
 		return Checkpoint{}, err
 	}
@@ -133,7 +133,7 @@ func (ns *Namespace) checkpoints(ctx context.Context, strong bool) iter.Seq2[Che
 // Cost: 1 read unit for each 4 KiB begun of them, strongly consistent. Errors: ErrInvalid, ErrCorrupt, and those of package
 // fanout.
 func (ns *Namespace) ParkedEvents(ctx context.Context, source string) iter.Seq2[Event, error] {
-	p, err := ns.place(source)
+	p, err := ns.place(ctx, source)
 	if err != nil {
 		return func(yield func(Event, error) bool) { yield(Event{}, err) }
 	}
@@ -142,31 +142,38 @@ func (ns *Namespace) ParkedEvents(ctx context.Context, source string) iter.Seq2[
 	return listed(ctx, ns, q, decodeParked)
 }
 
-// query reads a range of sort keys of every shard.
+// query reads a range of sort keys.
 func (ns *Namespace) query(prefix string, strong bool) fanout.Query {
 	table := ns.p.config.Table
-	q := fanout.Query{Name: "AP13." + prefix, Tenant: ns.keyed(), Table: table.Name, PK: table.PK, SK: table.SK,
+	return fanout.Query{Name: "AP13." + prefix, Tenant: ns.keyed(), Table: table.Name, PK: table.PK, SK: table.SK,
 		Range: fanout.Range{Prefix: fanout.Text(prefix)}, Strong: strong}
-	for shard := range ns.p.config.Map.Shards {
-		partition, err := keys.CheckpointPartition(ns.keyed(), ns.p.config.Map.Version, shard)
-		if err == nil {
-			q.Branches = append(q.Branches, fanout.Branch{Name: fmt.Sprint("shard ", shard), Partition: fanout.Text(partition)})
-		}
-	}
-	return q
 }
 
+// list reads a range of sort keys of every shard.
 func list[T any](ctx context.Context, ns *Namespace, prefix string, strong bool, decode func(keys.Key, txn.Item) (T, error)) iter.Seq2[T, error] {
-	return listed(ctx, ns, ns.query(prefix, strong), decode)
+	return func(yield func(T, error) bool) {
+		var none T
+		m, err := ns.shards(ctx)
+		if err != nil {
+			yield(none, err)
+			return
+		}
+		q := ns.query(prefix, strong)
+		for shard := range m.Shards {
+			partition, err := keys.CheckpointPartition(ns.keyed(), m.Version, shard)
+			if err != nil {
+				yield(none, &InvalidError{Field: "Config.Name", Reason: keyReason(err)})
+				return
+			}
+			q.Branches = append(q.Branches, fanout.Branch{Name: fmt.Sprint("shard ", shard), Partition: fanout.Text(partition)})
+		}
+		listed(ctx, ns, q, decode)(yield)
+	}
 }
 
 func listed[T any](ctx context.Context, ns *Namespace, q fanout.Query, decode func(keys.Key, txn.Item) (T, error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		var none T
-		if ns.err != nil {
-			yield(none, ns.err)
-			return
-		}
 		for item, err := range ns.p.reader.All(ctx, q) {
 			if err != nil {
 				yield(none, err)

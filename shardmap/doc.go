@@ -72,11 +72,11 @@
 //
 // # Cost
 //
-//	Load                  1 read unit for each 4 KiB begun, strongly consistent; up to about six versions fit one unit
-//	Loader                one Load for each half of MaxAge, in every process
-//	Create                1 write unit
-//	every other step      one Load, and 1 write unit for each KiB begun of the map; a repeat writes nothing
-//	Place, Others, Live   nothing
+//	Load                     1 read unit for each 4 KiB begun, strongly consistent; up to about six versions fit one unit
+//	Loader                   one Load for each half of MaxAge, in every process
+//	Create                   1 write unit
+//	every other step         one Load, and 1 write unit for each KiB begun of the map; a repeat writes nothing
+//	Place, At, Others, Live  nothing
 //
 // # How many shards
 //

@@ -135,6 +135,13 @@ func (v Versions) Place(at time.Time, key string) (Placement, error) {
 	return version.Place(key)
 }
 
+// At returns the map that places everything of a time. It is for what does not move between shards later, although its events
+// go on: such a thing has one time of its own. Errors: ErrStale, ErrRetired.
+func (v Versions) At(at time.Time) (Map, error) {
+	version, err := v.version(at)
+	return version.Map, err
+}
+
 // Others returns where else a record of the same key may stand: its places under every other live version. While there are
 // any, the transaction that writes a record at p checks that there is none at the others; so an event that comes with
 // two different times has one effect all the same, within Rules.Horizon of the first. Errors: ErrStale, ErrKey.
