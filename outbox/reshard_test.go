@@ -55,7 +55,7 @@ func (l *lane) versions() shardmap.Versions {
 // reshard takes another version to the state in which it places events from a time on.
 func (l *lane) reshard(shards int) (from time.Time) {
 	l.Helper()
-	from = time.Now().Add(quick.Notice() + time.Second)
+	from = l.now().Add(quick.Notice() + time.Second)
 	v, err := l.maps.Propose(l.Context(), "outbox/orders", shardmap.Proposal{Shards: shards, From: from}, "ann")
 	if err == nil {
 		_, err = l.maps.Admit(l.Context(), "outbox/orders", len(v.All()), "ann")
@@ -71,7 +71,7 @@ func (l *lane) accept(kind string, n int, due time.Time) (all []outbox.Event) {
 	l.Helper()
 	for i := range n {
 		e := accepted(fmt.Sprint(kind, "-", i))
-		e.OccurredAt, e.Due = time.Now(), due
+		e.OccurredAt, e.Due = l.now(), due
 		e.ID = e.OrderedID()
 		if _, err := txn.Commit(l.Context(), l.client, l.events.Under(l.versions()).Create(e)); err != nil {
 			l.Fatal(err)
@@ -96,11 +96,11 @@ func TestAReshardInTheMiddleLosesAndDoublesNothing(t *testing.T) {
 			done := make(chan error)
 			go func() { done <- l.relay(nil, outbox.RelayConfig{Maps: l}, nil).Run(ctx) }()
 			from := l.reshard(17)
-			time.Sleep(time.Until(from) - time.Nanosecond)
+			l.sleep(from.Sub(l.now()) - time.Nanosecond)
 			events := l.accept("before", 60, from.Add(time.Second))
-			time.Sleep(time.Nanosecond)
+			l.sleep(time.Nanosecond)
 			events = append(events, l.accept("after", 60, from.Add(time.Second))...)
-			time.Sleep(10 * time.Second)
+			l.sleep(10 * time.Second)
 			high := 0
 			for i, e := range events {
 				r := l.get(e.ID)
@@ -127,17 +127,17 @@ func TestWithoutAMapThatMayBeUsedNothingIsPlacedAndNothingListed(t *testing.T) {
 		events := l.accept("order", 5, time.Time{})
 		old := l.events.Under(l.versions())
 		relay := l.relay(nil, outbox.RelayConfig{Maps: l}, nil)
-		time.Sleep(quick.MaxAge + 1)
+		l.sleep(quick.MaxAge + 1)
 		l.down = true
-		_, lag := old.Lag(l.Context(), l.client, time.Now())
+		_, lag := old.Lag(l.Context(), l.client, l.now())
 		_, round := relay.Once(l.Context())
 		var list, parked error
-		for _, list = range old.Ready(l.Context(), l.client, 0, time.Now(), 0) {
+		for _, list = range old.Ready(l.Context(), l.client, 0, l.now(), 0) {
 		}
 		for _, parked = range old.Parked(l.Context(), l.client) {
 		}
 		late := accepted("late")
-		late.OccurredAt = time.Now()
+		late.OccurredAt = l.now()
 		for what, err := range map[string]error{"create": old.Create(late).Err(), "lag": lag, "ready": list, "parked": parked, "relay": round} {
 			if !errors.Is(err, shardmap.ErrStale) {
 				l.Errorf("%s: %v, want ErrStale", what, err)
@@ -146,7 +146,7 @@ func TestWithoutAMapThatMayBeUsedNothingIsPlacedAndNothingListed(t *testing.T) {
 		if l.counted("AP16.map", outbox.OutcomeFailed) != 1 || len(l.bus.Messages()) != 0 {
 			l.Errorf("a relay without a map: %v, %d messages", l.seen, len(l.bus.Messages()))
 		}
-		if err := old.Reschedule(l.Context(), l.client, l.get(events[0].ID), time.Now()); err != nil {
+		if err := old.Reschedule(l.Context(), l.client, l.get(events[0].ID), l.now()); err != nil {
 			l.Error(err)
 		}
 		l.down = false
@@ -160,12 +160,12 @@ func TestWithoutAMapThatMayBeUsedNothingIsPlacedAndNothingListed(t *testing.T) {
 // retired window is refused.
 func TestWhatARetiredVersionPlacedIsFound(t *testing.T) {
 	withLane(t, plain, 17, func(l *lane) {
-		early := l.accept("order", 40, time.Now().Add(time.Hour))
+		early := l.accept("order", 40, l.now().Add(time.Hour))
 		from := l.reshard(3)
-		time.Sleep(time.Until(from) + quick.Horizon + 2*quick.MaxSkew)
-		v, err := l.maps.Drain(l.Context(), "outbox/orders", 1, time.Now(), "ann")
+		l.sleep(from.Sub(l.now()) + quick.Horizon + 2*quick.MaxSkew)
+		v, err := l.maps.Drain(l.Context(), "outbox/orders", 1, l.now(), "ann")
 		if err == nil {
-			v, err = l.maps.Retire(l.Context(), "outbox/orders", 1, shardmap.Evidence{Watermark: time.Now()}, "ann")
+			v, err = l.maps.Retire(l.Context(), "outbox/orders", 1, shardmap.Evidence{Watermark: l.now()}, "ann")
 		}
 		if err != nil || v.All()[0].State != shardmap.Retired {
 			l.Fatal(v, err)
@@ -176,7 +176,7 @@ func TestWhatARetiredVersionPlacedIsFound(t *testing.T) {
 		if err := l.events.Under(v).Create(late).Err(); !errors.Is(err, shardmap.ErrRetired) {
 			l.Errorf("a fact of a retired window: %v", err)
 		}
-		time.Sleep(time.Hour)
+		l.sleep(time.Hour)
 		if round := l.once(l.relay(nil, outbox.RelayConfig{Maps: l}, nil)); round.Completed != 40 {
 			l.Errorf("%+v", round)
 		}

@@ -86,7 +86,14 @@ func TestAProjectionIsReshardedByARebuildUnderAStoredMap(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	again := b.projection(b.client, projection.Config{Maps: maps, Now: clock}) // a process that knows nothing yet
+	b.eachOnItsShards(t, b.projection(b.client, projection.Config{Maps: maps, Now: clock})) // a process that knows nothing yet
+	maps.down = true
+	failsClosed(t, live, all[0])
+}
+
+// eachOnItsShards looks at the records of both namespaces.
+func (b *bench) eachOnItsShards(t *testing.T, p *projection.Projection) {
+	t.Helper()
 	for number, version := range map[int]int{1: 1, 2: 2} {
 		for i := range 20 {
 			name := fmt.Sprint("order-", i)
@@ -98,14 +105,17 @@ func TestAProjectionIsReshardedByARebuildUnderAStoredMap(t *testing.T) {
 			if item := b.read(t, b.points, b.points.Key(pk, "SOURCE#"+name)); item == nil {
 				t.Fatalf("%s is not at %s", name, pk)
 			}
-			if lag, err := again.Namespace(number).Lag(t.Context(), name, 3); err != nil || lag.Behind != 0 || b.seen(t, number, name) != "1 2 3 " {
+			if lag, err := p.Namespace(number).Lag(t.Context(), name, 3); err != nil || lag.Behind != 0 || b.seen(t, number, name) != "1 2 3 " {
 				t.Errorf("namespace %d: %+v, %v, the view saw %s", number, lag, err, b.seen(t, number, name))
 			}
 		}
 	}
-	// Without a map that may be used, nothing is applied and nothing is listed.
-	maps.down = true
-	_, applied := live.Apply(t.Context(), all[0])
+}
+
+// failsClosed holds without a map that may be used: nothing is applied and nothing is listed.
+func failsClosed(t *testing.T, live *projection.Namespace, e projection.Event) {
+	t.Helper()
+	_, applied := live.Apply(t.Context(), e)
 	_, forced := live.ForceAdvance(t.Context(), projection.Force{Source: "order-1", To: 9, By: "ann", Reason: "lost"})
 	_, swept := live.Sweep(t.Context())
 	var gaps, parked error
