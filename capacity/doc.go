@@ -1,6 +1,6 @@
-// Package capacity is DynamoDB's cost model as code: how many bytes an item has, and how many read and write units a
-// request consumes. It is exact: sizes are whole bytes and units are whole halves; a float appears only where the
-// DynamoDB API itself has one.
+// Package capacity is DynamoDB's cost model as code: how many bytes an item has, how many read and write units a
+// request consumes, and what a service needs that sends many of them. It is exact: sizes are whole bytes and units are
+// whole halves; a float appears only where the DynamoDB API itself has one.
 //
 //	size := capacity.ItemSize(item)
 //	write := capacity.WriteUnits(size)                       // 1 unit for each started 1,024 bytes
@@ -37,6 +37,16 @@
 //
 // An unchanged write pays the table in full and no index. A failed condition is charged like the write it prevented, but
 // DynamoDB does not report it; what a cancelled transaction costs is not documented, so plan with the full price.
+//
+// # Plans
+//
+// [Inventory.Plan] says from what a service does (rates, sizes, how the hottest key is hit) what each lane needs, and
+// [Plan.Cost] what a month costs:
+//
+//	rate/s x units x share of the hottest key, over shards, against the target of 80 % of one partition key
+//
+// What is not measured stays unknown and is listed. The package reference below this one is a whole inventory, and
+// docs/sizing.md walks through one.
 //
 // # What it does not do
 //

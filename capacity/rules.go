@@ -1,5 +1,7 @@
 package capacity
 
+import "slices"
+
 // Bytes covered by one unit.
 const (
 	WriteUnitBytes = 1024
@@ -17,6 +19,26 @@ const (
 	// Transactional costs two units. It exists for TransactGetItems, not for Query or Scan.
 	Transactional
 )
+
+var consistencies = [...]string{"eventual", "strong", "transactional"}
+
+// MarshalText writes the name: eventual, strong or transactional.
+func (c Consistency) MarshalText() ([]byte, error) {
+	if c < Eventual || c > Transactional {
+		return nil, &FigureError{Where: "Consistency", Reason: "is unknown"}
+	}
+	return []byte(consistencies[c]), nil
+}
+
+// UnmarshalText reads the name, so that an inventory can be a JSON file.
+func (c *Consistency) UnmarshalText(text []byte) error {
+	n := slices.Index(consistencies[:], string(text))
+	if n < 0 {
+		return &FigureError{Where: "Consistency", Reason: "is neither eventual nor strong nor transactional"}
+	}
+	*c = Consistency(n)
+	return nil
+}
 
 // ReadUnits returns the read units for a size: of one item, or of everything that one Query evaluated. Nothing found
 // costs the same as one byte.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/dynafin/dynafin/capacity"
 	"github.com/dynafin/dynafin/dynamosim"
 	"github.com/dynafin/dynafin/fanout"
 	"github.com/dynafin/dynafin/idempotency"
@@ -132,6 +133,7 @@ func otherErrors() []errorCase {
 		{&money.RoundingError{Reason: "is no mode"}, money.ErrRounding, []string{"is no mode"}},
 		{&money.RateError{Source: "ECB", ID: "rate-1", Reason: "is zero"}, money.ErrRate, []string{"ECB", "rate-1", "is zero"}},
 		{&money.DivisionError{Op: "ratio"}, money.ErrDivision, []string{"ratio"}},
+		{&capacity.FigureError{Where: "lane L06: Share", Reason: "is above 1"}, capacity.ErrInventory, []string{"lane L06: Share", "is above 1"}},
 		{dynamosim.ErrClosed, dynamosim.ErrClosed, nil},
 		{dynamosim.ErrLost, dynamosim.ErrLost, nil},
 	}
