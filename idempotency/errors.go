@@ -34,15 +34,22 @@ var (
 	ErrNotFound error = fault.New(fault.IdempotencyNotFound, "idempotency: no record")
 	// ErrRead: the record could not be read. The cause is inside.
 	ErrRead error = errRead
+	// ErrLeaseLost: the claim is no longer the record's. See [LeaseLostError].
+	ErrLeaseLost error = fault.New(fault.IdempotencyLeaseLost, "idempotency: lease lost")
+	// ErrWrite: a write had no definite answer. The cause is inside.
+	ErrWrite error = errWrite
 )
 
-var errRead = fault.New(fault.IdempotencyRead, "idempotency: record not read")
+var (
+	errRead  = fault.New(fault.IdempotencyRead, "idempotency: record not read")
+	errWrite = fault.New(fault.IdempotencyWrite, "idempotency: record not written")
+)
 
 // What a stored record says about this very request decides the whole transaction: the other parts then lost against
 // what this request's own first attempt, or the key's real owner, had written.
 var _ = []txn.Settler{
 	(*ReplayedError)(nil), (*MismatchError)(nil), (*InProgressError)(nil), (*RepairRequiredError)(nil),
-	(*VersionError)(nil), (*RecordError)(nil),
+	(*VersionError)(nil), (*RecordError)(nil), (*LeaseLostError)(nil),
 }
 
 // InvalidError names the field that breaks a rule.
@@ -207,6 +214,11 @@ func (e *InProgressError) SettlesCommit() bool { return true }
 // RepairRequiredError says that an earlier attempt at this very command ended without a known outcome.
 type RepairRequiredError struct {
 	Tenant, Key string
+	// State is [RepairRequired] or [Escalated]; [Released] if repair found that there was no effect, so that
+	// [Requests.Begin] may start the command anew; [InProgress] if the attempt had no lease.
+	State State
+	// Reason is why, as stored. It is never part of the message.
+	Reason string
 	// Since is when the record last changed, in UTC.
 	Since time.Time
 }
@@ -222,6 +234,41 @@ func (e *RepairRequiredError) Unwrap() error { return ErrRepairRequired }
 
 // SettlesCommit implements [txn.Settler].
 func (e *RepairRequiredError) SettlesCommit() bool { return true }
+
+// LeaseLostError says that the record is no longer what the caller of a step had: another attempt, a repair worker or an
+// operator came first. Nothing was changed.
+type LeaseLostError struct {
+	Tenant, Key string
+	// Step is what was refused, for example "complete".
+	Step string
+	// Attempt is the caller's attempt; StoredAttempt, State and Owner are the record's. State is [Absent] if there is none.
+	Attempt, StoredAttempt int
+	State                  State
+	Owner                  string
+	// Replayed is the stored result if the request was completed meanwhile, else nil. [Replayed] finds it.
+	Replayed *ReplayedError
+}
+
+// Error implements error.
+func (e *LeaseLostError) Error() string {
+	state := string(e.State)
+	if e.State == Absent {
+		state = "gone"
+	}
+	return fault.IdempotencyLeaseLost.Text("idempotency: %s of %s, attempt %d, came too late: it is %s, attempt %d by %q",
+		e.Step, business(e.Tenant, e.Key), e.Attempt, state, e.StoredAttempt, e.Owner)
+}
+
+// Unwrap returns [ErrLeaseLost], and the stored result if there is one.
+func (e *LeaseLostError) Unwrap() []error {
+	if e.Replayed == nil {
+		return []error{ErrLeaseLost}
+	}
+	return []error{ErrLeaseLost, e.Replayed}
+}
+
+// SettlesCommit implements [txn.Settler].
+func (e *LeaseLostError) SettlesCommit() bool { return true }
 
 // VersionError says that the record was written by a newer version of this package.
 type VersionError struct {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
@@ -15,8 +16,8 @@ import (
 // openStore returns a client with an empty table of requests and one of orders.
 func openStore(ctx context.Context) *dynamodb.Client {
 	client := dynamosim.Open(dynamosim.Options{}).Client()
-	for _, name := range []string{idempotency.TableName, "Orders"} {
-		if _, err := client.CreateTable(ctx, newTable(name)); err != nil {
+	for _, table := range []*dynamodb.CreateTableInput{requestTable(idempotency.TableName), newTable("Orders")} {
+		if _, err := client.CreateTable(ctx, table); err != nil {
 			panic(err)
 		}
 	}
@@ -120,6 +121,66 @@ func ExampleRequests_Lookup() {
 	// Output:
 	// true
 	// pong <nil>
+}
+
+// A payment is made at a provider, which no transaction covers: the request is claimed first, and completed afterwards
+// together with what else is true by then. Its repeat gets the first one's result.
+func ExampleRequests_Do() {
+	ctx := context.Background()
+	client := openStore(ctx)
+	requests := idempotency.New(idempotency.Config{})
+	orders := txn.Table{Name: "Orders"}
+	charge := idempotency.Work{
+		Mode: idempotency.External,
+		Run: func(context.Context, *idempotency.Claim) (idempotency.Result, []txn.Part, error) {
+			fmt.Println("the provider charges the card")
+			paid := txn.Put(orders, orders.Key("TEN#acme#ORDER#ord-1", "PAYMENT"), txn.IfAbsent())
+			return idempotency.Result{Code: "201", Body: []byte("paid")}, []txn.Part{paid}, nil
+		},
+	}
+	for range 2 {
+		answer, err := requests.Do(ctx, client, idempotency.Request{
+			Tenant: "acme", Key: "key-1", Operation: "order.pay", Command: idempotency.NewFields().String("order", "ord-1"),
+		}, charge)
+		fmt.Println(string(answer.Result.Body), answer.Replayed, err)
+	}
+	// Output:
+	// the provider charges the card
+	// paid false <nil>
+	// paid true <nil>
+}
+
+// A process dies while the provider charges. Nobody charges again; a worker asks the provider, and completes the request.
+func ExampleRepairWorker() {
+	ctx, now := context.Background(), time.Date(2026, 11, 29, 12, 0, 0, 0, time.UTC)
+	client := openStore(ctx)
+	requests := idempotency.New(idempotency.Config{Now: func() time.Time { return now }})
+	pay := idempotency.Request{Tenant: "acme", Key: "key-1", Operation: "order.pay", Command: idempotency.NewFields()}
+	if _, err := requests.Begin(ctx, client, pay, idempotency.External); err != nil {
+		fmt.Println(err)
+	}
+
+	now = now.Add(time.Hour) // the process has died
+	_, err := requests.Begin(ctx, client, pay, idempotency.External)
+	fmt.Println("a repeat waits for repair:", errors.Is(err, idempotency.ErrRepairRequired))
+
+	provider := idempotency.ProberFunc(func(_ context.Context, r idempotency.Record) (idempotency.Finding, error) {
+		fmt.Println("what became of", r.Key, "and why do you ask?", r.Reason)
+		return idempotency.Found(idempotency.Result{Code: "201", Body: []byte("paid")}), nil
+	})
+	worker := idempotency.NewRepairWorker(requests, client, provider, idempotency.RepairConfig{Tenants: idempotency.Tenants("acme")})
+	round, err := worker.Once(ctx)
+	fmt.Println("completed:", round.Completed, err)
+
+	_, err = requests.Begin(ctx, client, pay, idempotency.External)
+	if replay, ok := idempotency.Replayed(err); ok {
+		fmt.Println("a repeat gets:", string(replay.Result.Body))
+	}
+	// Output:
+	// a repeat waits for repair: true
+	// what became of key-1 and why do you ask? the lease ended without an outcome
+	// completed: 1 <nil>
+	// a repeat gets: paid
 }
 
 func ExampleCanonicalJSON() {

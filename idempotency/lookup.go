@@ -36,9 +36,12 @@ func (r *Requests) Lookup(ctx context.Context, client Reader, request Request) (
 	if len(out.Item) == 0 {
 		return Result{}, &NotFoundError{Tenant: id.tenant, Key: id.key}
 	}
-	replayed, err := id.judge(out.Item, r.config.Now())
+	stored, err := r.match(id, out.Item)
 	if err != nil {
 		return Result{}, err
 	}
-	return replayed.Result, nil
+	if stored.State == Completed {
+		return stored.Result, nil
+	}
+	return Result{}, stored.verdict(r.config.Now())
 }

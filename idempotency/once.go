@@ -56,18 +56,8 @@ func (r *Requests) once(request Request, result Result) (txn.Write, error) {
 	if err != nil {
 		return txn.Write{}, err
 	}
-	completed := record{
-		state:         stateCompleted,
-		operation:     id.operation,
-		schemaVersion: id.schemaVersion,
-		fingerprint:   id.current(),
-		attempt:       1,
-		owner:         r.config.Owner,
-		result:        result.clone(),
-		createdAt:     now,
-		updatedAt:     now,
-		expiresAt:     expiresAt,
-	}
+	completed := id.record(Completed, now)
+	completed.Owner, completed.Result, completed.expiresAt = r.config.Owner, result.clone(), expiresAt
 	item, err := completed.item()
 	if err != nil {
 		return txn.Write{}, err
@@ -85,11 +75,11 @@ func (r *Requests) once(request Request, result Result) (txn.Write, error) {
 		Fence:     true,
 		Settles:   true,
 		Explain: func(old txn.Item) error {
-			replayed, err := id.judge(old, r.config.Now())
+			stored, err := r.match(id, old)
 			if err != nil {
 				return err
 			}
-			return replayed
+			return stored.verdict(r.config.Now())
 		},
 	}, nil
 }
@@ -115,32 +105,53 @@ func (r *Requests) identify(request Request) (*identity, txn.Item, error) {
 	return id, r.config.Table.Key(key.PK, key.SK), nil
 }
 
-// judge decides what a stored record means for this request: the result to replay, or why there is none.
-func (id *identity) judge(stored txn.Item, now time.Time) (*ReplayedError, error) {
+// record begins the record of a request.
+func (id *identity) record(state State, now time.Time) Record {
+	return Record{
+		Tenant: id.tenant, Key: id.key, State: state, Operation: id.operation, SchemaVersion: id.schemaVersion,
+		Fingerprint: id.current(), Attempt: 1, CreatedAt: now, UpdatedAt: now, shard: -1,
+	}
+}
+
+// match reads a stored record and finds out whether it is this request's.
+func (r *Requests) match(id *identity, stored txn.Item) (*Record, error) {
 	if stored == nil {
 		return nil, &RecordError{Tenant: id.tenant, Key: id.key, Reason: "was not returned with the refusal"}
 	}
-	rec, err := decode(id.tenant, id.key, stored)
+	rec, err := r.config.decode(id.tenant, id.key, stored)
 	if err != nil {
 		return nil, err
 	}
-	fingerprint, known := id.fingerprint(rec.fingerprint.version)
-	if !known || fingerprint != rec.fingerprint || id.operation != rec.operation {
-		return nil, &MismatchError{Tenant: id.tenant, Key: id.key,
-			Operation: id.operation, StoredOperation: rec.operation, CreatedAt: rec.createdAt}
+	if err := id.mismatch(rec); err != nil {
+		return nil, err
 	}
-	switch rec.state {
-	case stateCompleted:
-		return &ReplayedError{Tenant: id.tenant, Key: id.key, Result: rec.result, CreatedAt: rec.createdAt}, nil
-	case stateInProgress:
-		if rec.leaseUntil.IsZero() {
+	return rec, nil
+}
+
+// mismatch compares what a record was made for with this request.
+func (id *identity) mismatch(rec *Record) error {
+	fingerprint, known := id.fingerprint(rec.Fingerprint.version)
+	if known && fingerprint == rec.Fingerprint && id.operation == rec.Operation {
+		return nil
+	}
+	return &MismatchError{Tenant: id.tenant, Key: id.key,
+		Operation: id.operation, StoredOperation: rec.Operation, CreatedAt: rec.CreatedAt}
+}
+
+// verdict says what a record means for a repeat of its request: the result to replay, or why there is none yet.
+func (r *Record) verdict(now time.Time) error {
+	switch r.State {
+	case Completed:
+		return &ReplayedError{Tenant: r.Tenant, Key: r.Key, Result: r.Result.clone(), CreatedAt: r.UpdatedAt}
+	case InProgress:
+		if r.LeaseUntil.IsZero() {
 			break // held by nobody who could end: as good as stuck
 		}
-		return nil, &InProgressError{Tenant: id.tenant, Key: id.key, Owner: rec.owner, Attempt: rec.attempt,
-			LeaseUntil: rec.leaseUntil, RetryAfter: max(0, rec.leaseUntil.Sub(now))}
-	case stateRepair:
+		return &InProgressError{Tenant: r.Tenant, Key: r.Key, Owner: r.Owner, Attempt: r.Attempt,
+			LeaseUntil: r.LeaseUntil, RetryAfter: max(0, r.LeaseUntil.Sub(now))}
+	case RepairRequired, Released, Escalated:
 	default:
-		return nil, &VersionError{Tenant: id.tenant, Key: id.key, Attribute: attrState, Found: rec.state}
+		return &VersionError{Tenant: r.Tenant, Key: r.Key, Attribute: attrState, Found: string(r.State)}
 	}
-	return nil, &RepairRequiredError{Tenant: id.tenant, Key: id.key, Since: rec.updatedAt}
+	return &RepairRequiredError{Tenant: r.Tenant, Key: r.Key, State: r.State, Reason: r.Reason, Since: r.UpdatedAt}
 }

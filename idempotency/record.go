@@ -1,7 +1,7 @@
 package idempotency
 
 import (
-	"crypto/sha256"
+	"maps"
 	"strconv"
 	"time"
 
@@ -13,13 +13,6 @@ import (
 
 // recordVersion is the format that this package writes, and the newest that it reads.
 const recordVersion = 1
-
-// The states of a record. Only completed ones are written so far; the others are understood.
-const (
-	stateInProgress = "IN_PROGRESS"
-	stateCompleted  = "COMPLETED"
-	stateRepair     = "REPAIR_REQUIRED"
-)
 
 // The attribute names are a public format; see the package documentation for their meaning.
 const (
@@ -41,222 +34,132 @@ const (
 	attrCreatedAt     = "createdAt"
 	attrUpdatedAt     = "updatedAt"
 	attrExpiresAt     = "expiresAt"
+	attrMode          = "mode"
+	attrRevision      = "revision"
+	attrClaim         = "claim"
+	attrReason        = "reason"
+	attrEvidence      = "evidence"
+	attrProbes        = "probes"
+	attrShard         = "repairShard"
 )
 
 // attributes are the names at the top of the record, none of which a table may use for its key.
 var attributes = []string{
 	attrVersion, attrState, attrOperation, attrSchemaVersion, attrFingerprint, attrHashVersion, attrAttempt, attrOwner,
-	attrLeaseUntil, attrResult, attrEffect, attrCreatedAt, attrUpdatedAt, attrExpiresAt, txn.MarkAttribute,
+	attrLeaseUntil, attrResult, attrEffect, attrCreatedAt, attrUpdatedAt, attrExpiresAt, attrMode, attrRevision, attrClaim,
+	attrReason, attrEvidence, attrProbes, attrShard, txn.MarkAttribute, txn.UpdateMarkAttribute,
 }
 
-// record is a stored request.
-type record struct {
-	state         string
-	operation     string
-	schemaVersion int
-	fingerprint   Fingerprint
-	attempt       int
-	owner         string
-	leaseUntil    time.Time // zero if there is no lease
-	result        Result    // if completed
-	createdAt     time.Time
-	updatedAt     time.Time
-	expiresAt     int64 // epoch seconds, zero if kept for ever
+// Record is a request as it is stored.
+type Record struct {
+	Tenant, Key string
+	// State is where the request stands.
+	State State
+	// Operation and SchemaVersion are those of the [Request]; its command is known by its Fingerprint alone.
+	Operation     string
+	SchemaVersion int
+	Fingerprint   Fingerprint
+	// Mode is what the effect is; 0 of a record that [Requests.Once] wrote.
+	Mode Mode
+	// Attempt counts the attempts, from 1.
+	Attempt int
+	// Owner is who has, or had, the last attempt or the last look of a repair worker, for people.
+	Owner string
+	// ClaimID is the token of that attempt or look, new for each. A claim of a later attempt has another one.
+	ClaimID string
+	// LeaseUntil is when the owner's hold ends, in UTC; zero if nobody holds the request.
+	LeaseUntil time.Time
+	// Reason says why the request is in repair, was released or was escalated; Evidence is what was known then, for example
+	// the reference that was given to another system.
+	Reason   string
+	Evidence map[string]string
+	// Probes counts how often a repair worker has looked since the request came into repair.
+	Probes int
+	// Result is the result of a completed request, checked against its digest.
+	Result Result
+	// Revision rises with every step but a renewal. 0 of a record that [Requests.Once] wrote.
+	Revision int64
+	// CreatedAt is when the key was first used, UpdatedAt when the record last changed, in UTC.
+	CreatedAt, UpdatedAt time.Time
+
+	expiresAt int64     // epoch seconds, zero if kept for ever
+	shard     int       // in the index, -1 if it was never listed
+	listedAt  time.Time // its place in the index, zero if it is not listed
 }
 
-// item returns a completed record as it is stored, without its key.
-func (r *record) item() (txn.Item, error) {
-	created, err := keys.Time(r.createdAt)
-	if err != nil {
-		return nil, &InvalidError{Field: "Config.Now", Reason: "is outside the years 1 to 9999", Cause: err}
-	}
-	updated, err := keys.Time(r.updatedAt)
-	if err != nil {
-		return nil, &InvalidError{Field: "Config.Now", Reason: "is outside the years 1 to 9999", Cause: err}
-	}
-	digest := r.result.digest()
-	result := txn.Item{
-		attrKind:   stringAttr(r.result.Kind.String()),
-		attrDigest: binaryAttr(digest[:]),
-	}
-	if r.result.Code != "" {
-		result[attrCode] = stringAttr(r.result.Code)
-	}
-	if r.result.Body != nil {
-		result[attrBody] = binaryAttr(r.result.Body)
-	}
+func (r *Record) listed() bool { return !r.listedAt.IsZero() }
+
+// item returns the record as it is stored, without its key and its place in the index.
+func (r *Record) item() (txn.Item, error) {
 	item := txn.Item{
 		attrVersion:       numberAttr(recordVersion),
-		attrState:         stringAttr(r.state),
-		attrOperation:     stringAttr(r.operation),
-		attrSchemaVersion: numberAttr(int64(r.schemaVersion)),
-		attrFingerprint:   binaryAttr(r.fingerprint.Bytes()),
-		attrHashVersion:   numberAttr(int64(r.fingerprint.version)),
-		attrAttempt:       numberAttr(int64(r.attempt)),
-		attrResult:        &types.AttributeValueMemberM{Value: result},
-		attrCreatedAt:     stringAttr(created),
-		attrUpdatedAt:     stringAttr(updated),
+		attrState:         stringAttr(string(r.State)),
+		attrOperation:     stringAttr(r.Operation),
+		attrSchemaVersion: numberAttr(int64(r.SchemaVersion)),
+		attrFingerprint:   binaryAttr(r.Fingerprint.Bytes()),
+		attrHashVersion:   numberAttr(int64(r.Fingerprint.version)),
+		attrAttempt:       numberAttr(int64(r.Attempt)),
 	}
-	if r.owner != "" {
-		item[attrOwner] = stringAttr(r.owner)
+	for _, instant := range []struct {
+		attribute string
+		value     time.Time
+	}{{attrCreatedAt, r.CreatedAt}, {attrUpdatedAt, r.UpdatedAt}, {attrLeaseUntil, r.LeaseUntil}} {
+		if instant.value.IsZero() && instant.attribute == attrLeaseUntil {
+			continue
+		}
+		text, err := keys.Time(instant.value)
+		if err != nil {
+			return nil, &InvalidError{Field: "Config.Now", Reason: "is outside the years 1 to 9999", Cause: err}
+		}
+		item[instant.attribute] = stringAttr(text)
+	}
+	if r.Owner != "" {
+		item[attrOwner] = stringAttr(r.Owner)
+	}
+	if r.Mode != 0 {
+		item[attrMode] = stringAttr(r.Mode.String())
+		item[attrRevision] = numberAttr(r.Revision)
+		item[attrClaim] = stringAttr(r.ClaimID)
 	}
 	if r.expiresAt != 0 {
 		item[attrExpiresAt] = numberAttr(r.expiresAt)
 	}
-	if r.result.Effect != nil {
-		effect := make(txn.Item, len(r.result.Effect))
-		for name, value := range r.result.Effect {
-			effect[name] = stringAttr(value)
-		}
-		item[attrEffect] = &types.AttributeValueMemberM{Value: effect}
+	if r.State == Completed {
+		maps.Copy(item, r.Result.attributes())
 	}
 	return item, nil
+}
+
+// attributes returns a result as it is stored.
+func (r Result) attributes() txn.Item {
+	digest := r.digest()
+	result := txn.Item{
+		attrKind:   stringAttr(r.Kind.String()),
+		attrDigest: binaryAttr(digest[:]),
+	}
+	if r.Code != "" {
+		result[attrCode] = stringAttr(r.Code)
+	}
+	if r.Body != nil {
+		result[attrBody] = binaryAttr(r.Body)
+	}
+	item := txn.Item{attrResult: &types.AttributeValueMemberM{Value: result}}
+	if r.Effect != nil {
+		item[attrEffect] = textsAttr(r.Effect)
+	}
+	return item
+}
+
+func textsAttr(texts map[string]string) types.AttributeValue {
+	group := make(txn.Item, len(texts))
+	for name, value := range texts {
+		group[name] = stringAttr(value)
+	}
+	return &types.AttributeValueMemberM{Value: group}
 }
 
 func stringAttr(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
 func binaryAttr(b []byte) types.AttributeValue { return &types.AttributeValueMemberB{Value: b} }
 func numberAttr(n int64) types.AttributeValue {
 	return &types.AttributeValueMemberN{Value: strconv.FormatInt(n, 10)}
-}
-
-// decoder reads attributes and keeps the first fault. Nothing it returns shares memory with the item.
-type decoder struct {
-	tenant, key string
-	item        txn.Item
-	err         error
-}
-
-func (d *decoder) fail(attribute, reason string) {
-	if d.err == nil {
-		d.err = &RecordError{Tenant: d.tenant, Key: d.key, Attribute: attribute, Reason: reason}
-	}
-}
-
-func (d *decoder) has(name string) bool { _, ok := d.item[name]; return ok }
-
-func (d *decoder) text(name string) string {
-	s, ok := d.item[name].(*types.AttributeValueMemberS)
-	if !ok {
-		d.fail(name, "is missing or not a string")
-		return ""
-	}
-	return s.Value
-}
-
-func (d *decoder) number(name string) int64 {
-	n, ok := d.item[name].(*types.AttributeValueMemberN)
-	if !ok {
-		d.fail(name, "is missing or not a number")
-		return 0
-	}
-	value, err := strconv.ParseInt(n.Value, 10, 64)
-	if err != nil || value < 0 {
-		d.fail(name, "is not a whole number from zero")
-	}
-	return value
-}
-
-func (d *decoder) hash(name string) (sum [sha256.Size]byte) {
-	b, ok := d.item[name].(*types.AttributeValueMemberB)
-	if !ok || len(b.Value) != sha256.Size {
-		d.fail(name, "is missing or not a hash")
-		return sum
-	}
-	return [sha256.Size]byte(b.Value)
-}
-
-func (d *decoder) time(name string) time.Time {
-	t, err := keys.ParseTime(d.text(name))
-	if err != nil {
-		d.fail(name, "is not a time in UTC with nanoseconds")
-	}
-	return t
-}
-
-func (d *decoder) group(name string) txn.Item {
-	m, ok := d.item[name].(*types.AttributeValueMemberM)
-	if !ok {
-		d.fail(name, "is missing or not a map")
-		return nil
-	}
-	return m.Value
-}
-
-// decode reads a stored record. A format of a newer writer is a *VersionError, anything else amiss a *RecordError.
-func decode(tenant, key string, item txn.Item) (*record, error) {
-	d := &decoder{tenant: tenant, key: key, item: item}
-	for _, version := range []struct {
-		attribute string
-		newest    int64
-	}{{attrVersion, recordVersion}, {attrHashVersion, hashCurrent}} {
-		switch found := d.number(version.attribute); {
-		case d.err != nil:
-			return nil, d.err
-		case found == 0:
-			d.fail(version.attribute, "is zero")
-			return nil, d.err
-		case found > version.newest:
-			return nil, &VersionError{Tenant: tenant, Key: key, Attribute: version.attribute, Found: strconv.FormatInt(found, 10)}
-		}
-	}
-	r := &record{
-		state:         d.text(attrState),
-		operation:     d.text(attrOperation),
-		schemaVersion: int(d.number(attrSchemaVersion)),
-		fingerprint:   Fingerprint{version: int(d.number(attrHashVersion)), sum: d.hash(attrFingerprint)},
-		attempt:       int(d.number(attrAttempt)),
-		createdAt:     d.time(attrCreatedAt),
-		updatedAt:     d.time(attrUpdatedAt),
-	}
-	if d.has(attrOwner) {
-		r.owner = d.text(attrOwner)
-	}
-	if d.has(attrLeaseUntil) {
-		r.leaseUntil = d.time(attrLeaseUntil)
-	}
-	if d.has(attrExpiresAt) {
-		r.expiresAt = d.number(attrExpiresAt)
-	}
-	if r.state == stateCompleted {
-		r.result = d.result()
-	}
-	return r, d.err
-}
-
-// result reads the result and holds it against its digest.
-func (d *decoder) result() Result {
-	stored := &decoder{tenant: d.tenant, key: d.key, item: d.group(attrResult)}
-	var r Result
-	switch stored.text(attrKind) {
-	case Accepted.String():
-	case Rejected.String():
-		r.Kind = Rejected
-	default:
-		stored.fail(attrKind, "is neither ACCEPTED nor REJECTED")
-	}
-	if stored.has(attrCode) {
-		r.Code = stored.text(attrCode)
-	}
-	if body, ok := stored.item[attrBody].(*types.AttributeValueMemberB); ok {
-		r.Body = append([]byte{}, body.Value...)
-	}
-	if d.has(attrEffect) {
-		effect := &decoder{tenant: d.tenant, key: d.key, item: d.group(attrEffect)}
-		r.Effect = make(map[string]string, len(effect.item))
-		for name := range effect.item {
-			r.Effect[name] = effect.text(name)
-		}
-		stored.keep(effect.err)
-	}
-	if stored.hash(attrDigest) != r.digest() {
-		stored.fail(attrDigest, "does not match the result")
-	}
-	d.keep(stored.err)
-	return r
-}
-
-func (d *decoder) keep(err error) {
-	if d.err == nil {
-		d.err = err
-	}
 }

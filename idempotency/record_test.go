@@ -86,6 +86,9 @@ func TestStoredRecordsAreJudgedInOneOrder(t *testing.T) {
 	damaged := func(attribute, reason string) error {
 		return &idempotency.RecordError{Tenant: who.Tenant, Key: who.Key, Attribute: attribute, Reason: reason}
 	}
+	stuck := func(state idempotency.State) error {
+		return &idempotency.RepairRequiredError{Tenant: who.Tenant, Key: who.Key, State: state, Since: noon}
+	}
 	inProgress := func(left time.Duration) error {
 		return &idempotency.InProgressError{Tenant: who.Tenant, Key: who.Key, Owner: "w-1", Attempt: 2,
 			LeaseUntil: noon.Add(left), RetryAfter: max(0, left)}
@@ -107,8 +110,8 @@ func TestStoredRecordsAreJudgedInOneOrder(t *testing.T) {
 		"lease a nanosecond from now": {order("10"), running(1), inProgress(1)},
 		"lease ends now":              {order("10"), running(0), inProgress(0)},
 		"lease over":                  {order("10"), running(-1), inProgress(-1)},
-		"in progress without a lease": {order("10"), txn.Item{"state": text("IN_PROGRESS")}, &idempotency.RepairRequiredError{Tenant: who.Tenant, Key: who.Key, Since: noon}},
-		"in repair":                   {order("10"), txn.Item{"state": text("REPAIR_REQUIRED")}, &idempotency.RepairRequiredError{Tenant: who.Tenant, Key: who.Key, Since: noon}},
+		"in progress without a lease": {order("10"), txn.Item{"state": text("IN_PROGRESS")}, stuck(idempotency.InProgress)},
+		"in repair":                   {order("10"), txn.Item{"state": text("REPAIR_REQUIRED")}, stuck(idempotency.RepairRequired)},
 		"newer format":                {other, txn.Item{"v": number("2"), "fingerprint": nil}, version("v", "2")},
 		"newer hash":                  {order("10"), txn.Item{"hashVersion": number("2")}, version("hashVersion", "2")},
 		"newer state":                 {order("10"), txn.Item{"state": text("PAUSED")}, version("state", "PAUSED")},

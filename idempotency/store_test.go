@@ -35,7 +35,7 @@ func newStore(t stores.TB, options stores.Options) *store {
 	t.Helper()
 	opened := stores.Open(t, options)
 	s := &store{
-		requests: txn.Table{Name: opened.Table(t, newTable(idempotency.TableName))},
+		requests: txn.Table{Name: opened.Table(t, requestTable(idempotency.TableName))},
 		orders:   txn.Table{Name: opened.Table(t, newTable("Orders"))},
 	}
 	s.client = opened.Faulty(func(call dynamosim.Call) dynamosim.Fate {
@@ -68,6 +68,14 @@ func newTable(name string) *dynamodb.CreateTableInput {
 			{AttributeName: aws.String("SK"), KeyType: types.KeyTypeRange},
 		},
 	}
+}
+
+// requestTable is a table of requests with the index of those in need of repair.
+func requestTable(name string) *dynamodb.CreateTableInput {
+	requests, table := idempotency.New(idempotency.Config{}), newTable(name)
+	table.AttributeDefinitions = append(table.AttributeDefinitions, requests.IndexAttributes()...)
+	table.GlobalSecondaryIndexes = []types.GlobalSecondaryIndex{requests.Index()}
+	return table
 }
 
 // commit commits parts without waiting between attempts.

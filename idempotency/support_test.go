@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"maps"
+	"strconv"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -19,6 +21,12 @@ import (
 var noon = time.Date(2026, 11, 29, 12, 0, 0, 0, time.UTC)
 
 func at(instant time.Time) func() time.Time { return func() time.Time { return instant } }
+
+// ids returns tokens "prefix-0", "prefix-1" and so on.
+func ids(prefix string) func() string {
+	var n atomic.Int64
+	return func() string { return prefix + "-" + strconv.FormatInt(n.Add(1)-1, 10) }
+}
 
 // recorder is a txn.Client that keeps what it is sent and applies nothing.
 type recorder struct {

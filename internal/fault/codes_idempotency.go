@@ -35,10 +35,17 @@ var (
 	IdempotencyRead = Code{"DFN-1311", "idempotency.ErrRead",
 		"The record could not be read.",
 		"Read the AWS error inside; nothing was written.", RetrySafe}
+	IdempotencyLeaseLost = Code{"DFN-1312", "idempotency.ErrLeaseLost",
+		"The record is no longer what this attempt, repair worker or operator had: somebody else came first, and nothing was changed.",
+		"Do not repeat the step. Begin the request again, which replays its result if it has one, or read the record and decide anew.", RetryNever}
+	IdempotencyWrite = Code{"DFN-1313", "idempotency.ErrWrite",
+		"A write of the record had no definite answer: it may have been applied, or may still be.",
+		"Repeat the same call; what was applied is found. A claim that nobody got ends with its lease.", RetrySafe}
 )
 
 // Idempotency lists the codes of package idempotency.
 var Idempotency = []Code{
 	IdempotencyInvalid, IdempotencyCommand, IdempotencyTooLarge, IdempotencyReplayed, IdempotencyMismatch,
 	IdempotencyInProgress, IdempotencyRepair, IdempotencyVersion, IdempotencyRecord, IdempotencyNotFound, IdempotencyRead,
+	IdempotencyLeaseLost, IdempotencyWrite,
 }

@@ -68,6 +68,9 @@ func idempotencyErrors() []errorCase {
 		{&idempotency.RecordError{Tenant: "acme", Key: "key-1", Attribute: "state", Reason: "is missing"}, idempotency.ErrRecord, []string{"key-1", "state", "is missing"}},
 		{&idempotency.NotFoundError{Tenant: "acme", Key: "key-1"}, idempotency.ErrNotFound, []string{"acme", "key-1"}},
 		{idempotency.ErrRead, idempotency.ErrRead, []string{"not read"}},
+		{&idempotency.LeaseLostError{Tenant: "acme", Key: "key-1", Step: "complete", Attempt: 1, StoredAttempt: 2, State: idempotency.InProgress, Owner: "worker-3",
+			Replayed: &idempotency.ReplayedError{Result: idempotency.Result{Body: []byte(payload)}}}, idempotency.ErrLeaseLost, []string{"complete", "key-1", "attempt 2", "worker-3"}},
+		{idempotency.ErrWrite, idempotency.ErrWrite, []string{"not written"}},
 	}
 }
 

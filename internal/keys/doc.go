@@ -51,6 +51,11 @@
 //	OUT02  OutboxClaims       SERVICE#{service}#CLAIMS                                  LEASE#{lease}#{claim}
 //	OUT03  OutboxAudit        OUTBOX#{event}                                            AUDIT#{revision}
 //
+// and those of the repair of requests:
+//
+//	REQ01  RepairEscalated    TEN#{tenant}#ESCALATED#{shard}                            AT#{at}#{key}
+//	REQ02  RequestAudit       TEN#{tenant}#REQ#{key}                                    AUDIT#{revision}
+//
 // and a projection's:
 //
 //	PRJ01  Gap                PROJ#{projection}#V#{version}#SHARD#{shard}               GAP#{source}

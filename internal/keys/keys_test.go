@@ -153,6 +153,7 @@ func TestAPartitionIsThatOfItsKeys(t *testing.T) {
 		"BreakDue":          func() (string, error) { return keys.BreakDuePartition("s0", "s1", 2) },
 		"OutboxReady":       func() (string, error) { return keys.OutboxReadyPartition("s0", 1) },
 		"RepairDue":         func() (string, error) { return keys.RepairDuePartition("s0", 1) },
+		"RepairEscalated":   func() (string, error) { return keys.RepairEscalatedPartition("s0", 1) },
 
 		"Account":            func() (string, error) { return keys.AccountPartition("s0", "s1") },
 		"Seal":               func() (string, error) { return keys.AccountPartition("s0", "s1") },
@@ -185,8 +186,8 @@ func TestAttributesUseTheNamesOfTheTable(t *testing.T) {
 	}
 }
 
-// routeNumber is how the table numbers routes: the chapter's, the ledger's, the outbox's and a projection's.
-var routeNumber = regexp.MustCompile(`^(IDX|LED|OUT|PRJ)\d\d$`)
+// routeNumber is how the table numbers routes: the chapter's, the ledger's, the outbox's, those of repair and a projection's.
+var routeNumber = regexp.MustCompile(`^(IDX|LED|OUT|REQ|PRJ)\d\d$`)
 
 // The table in the package documentation is what people read; it may not differ from what is written.
 func TestTheDocumentedGrammarIsTheOneInUse(t *testing.T) {

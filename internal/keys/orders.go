@@ -11,6 +11,12 @@ var (
 	nameRoute         = newRoute("Name", "TEN#{tenant}#{kind}#{name}", "UNIQUE")
 )
 
+// The routes of repair beside IDX19.
+var (
+	repairEscalatedRoute = newRoute("RepairEscalated", "TEN#{tenant}#ESCALATED#{shard}", "AT#{at}#{key}")
+	requestAuditRoute    = newRoute("RequestAudit", "TEN#{tenant}#REQ#{key}", "AUDIT#{revision}")
+)
+
 const clientOrderKind = "CLIENTORDER"
 
 // Order is the key of an order (IDX01, AP01).
@@ -95,6 +101,40 @@ func ParseRepairDue(k Key) (tenant string, shard int, due time.Time, key string,
 func RepairDuePartition(tenant string, shard int) (string, error) {
 	return repairDueRoute.partition(text(tenant), number(shard, shardDigits))
 }
+
+// RepairEscalated is the sparse index key that lists requests on which an operator has to decide, by the time at which they
+// were escalated (REQ01, AP18).
+func RepairEscalated(tenant string, shard int, at time.Time, key string) (Key, error) {
+	return repairEscalatedRoute.key(text(tenant), number(shard, shardDigits), instant(at), text(key))
+}
+
+// ParseRepairEscalated reads a key of [RepairEscalated].
+func ParseRepairEscalated(k Key) (tenant string, shard int, at time.Time, key string, err error) {
+	d := repairEscalatedRoute.read(k)
+	tenant, shard, at, key = d.text(), d.number(shardDigits), d.instant(), d.text()
+	return tenant, shard, at, key, d.err
+}
+
+// RepairEscalatedPartition is the partition of [RepairEscalated].
+func RepairEscalatedPartition(tenant string, shard int) (string, error) {
+	return repairEscalatedRoute.partition(text(tenant), number(shard, shardDigits))
+}
+
+// RequestAudit is the key of the note that an operator's decision on a request leaves beside its record: the decision that
+// made this revision of the record (REQ02, AP18).
+func RequestAudit(tenant, key string, revision int) (Key, error) {
+	return requestAuditRoute.key(text(tenant), text(key), number(revision, revisionDigits))
+}
+
+// ParseRequestAudit reads a key of [RequestAudit].
+func ParseRequestAudit(k Key) (tenant, key string, revision int, err error) {
+	d := requestAuditRoute.read(k)
+	tenant, key, revision = d.text(), d.text(), d.number(revisionDigits)
+	return tenant, key, revision, d.err
+}
+
+// RequestAuditPrefix is what the sort keys of [RequestAudit] begin with.
+const RequestAuditPrefix = "AUDIT#"
 
 // Name is the key of the sentinel that makes a name unique among those of its kind in a tenant (IDX18, AP17). The kind
 // is an upper-case word. No other route has its sort key, so a kind may be called like another route's literal.
