@@ -81,6 +81,8 @@ func (l *Ledger) accountChange(a Account, set string, values map[string]types.At
 				return err
 			case stored.Status == StatusClosed:
 				return &StatusError{Place: Place{Tenant: a.Tenant, Account: a.ID}, Status: StatusClosed}
+			case stored.Version == a.Version && (stored.Side != a.Side || stored.Assets != a.Assets || stored.Stripes != a.Stripes || stored.Lanes != a.Lanes):
+				return a.invalid("Account", "is not the one that is stored")
 			case stored.Version == a.Version:
 				return &LimitError{What: "account", ID: a.ID, Limit: "assets", Max: stored.Assets}
 			}
@@ -127,8 +129,8 @@ func (l *Ledger) SetStatus(a Account, to Status, balances ...Balance) txn.Part {
 }
 
 func (l *Ledger) setStatus(a Account, to Status, balances []Balance) ([]txn.Write, error) {
-	if l.err != nil {
-		return nil, l.err
+	if err := l.unusable(); err != nil {
+		return nil, err
 	}
 	if want := a.Opened * max(a.Stripes, 1); len(balances) != want {
 		return nil, a.invalid("balances", "are "+strconv.Itoa(len(balances))+", and the account has "+strconv.Itoa(want))
@@ -171,8 +173,8 @@ func (l *Ledger) balanceStatus(b Balance, to Status) (txn.Write, error) {
 	r := b.ref()
 	key, err := r.key()
 	switch {
-	case l.err != nil:
-		return txn.Write{}, l.err
+	case l.unusable() != nil:
+		return txn.Write{}, l.unusable()
 	case err != nil:
 		return txn.Write{}, invalidKey("account", b.Account, err)
 	case to != StatusOpen && to != StatusFrozen && to != StatusClosed:

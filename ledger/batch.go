@@ -104,6 +104,12 @@ type Posted struct {
 //
 // Within one Commit the marks prove what was applied. A caller who gets a txn.AmbiguousError or an [AbandonedError], or
 // crashes, posts the same transaction again, here or anywhere: its header decides, and Posted.Repeated says so.
+//
+// # Panics
+//
+// A panic below a batch, in the client or in what explains a caller's Part, is raised in one call of Post, that of the oldest
+// transaction of the batch that still has a caller, as a [PanicError]. The others of the batch get an [AbandonedError],
+// and other batches go on. If no caller is left, it is raised where it occurred and ends the program.
 type Batcher struct {
 	book      *Ledger
 	committer *txn.Committer
@@ -145,6 +151,9 @@ func (l *Ledger) Batcher(ctx context.Context, committer *txn.Committer, config B
 // Cost: as [Ledger.Post], but the shared balances are paid once for all: 2 write units for the header and each posting,
 // 2 for each balance that is its own, and its part of 2 for those it shares. It reads nothing.
 func (b *Batcher) Post(ctx context.Context, s Submission) (Posted, error) {
+	if b.book == nil {
+		return Posted{}, errBatcherClosed.Wrap(nil, "ledger: the batcher was not made by Ledger.Batcher")
+	}
 	sub, err := b.book.submission(s)
 	if err != nil {
 		return Posted{}, err
@@ -157,7 +166,7 @@ func (b *Batcher) Post(ctx context.Context, s Submission) (Posted, error) {
 	}
 	select {
 	case <-sub.done:
-		return sub.posted, sub.err
+		return sub.outcome()
 	case <-ctx.Done():
 		return b.leave(sub, ctx.Err())
 	}
@@ -180,9 +189,18 @@ type submission struct {
 	rounds int  // commits that it took part in
 	passed int  // batches that went without it
 
-	posted Posted
-	err    error
-	done   chan struct{} // closed with the outcome
+	posted   Posted
+	err      error
+	panicked *PanicError   // raised in the Post of this one
+	done     chan struct{} // closed with the outcome
+}
+
+// outcome is what Post returns once it is known.
+func (s *submission) outcome() (Posted, error) {
+	if s.panicked != nil {
+		panic(s.panicked)
+	}
+	return s.posted, s.err
 }
 
 // submission checks what needs no stored record. The transaction is copied: a caller who has left may change it.
@@ -251,7 +269,7 @@ func (b *Batcher) leave(sub *submission, err error) (Posted, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if sub.state == ended {
-		return sub.posted, sub.err
+		return sub.outcome()
 	}
 	sub.gone = true
 	if sub.state == waiting {
@@ -266,6 +284,9 @@ func (b *Batcher) leave(sub *submission, err error) (Posted, error) {
 // If ctx ends before, it cancels what is on its way, whose callers get an error that says what is known, and returns
 // ctx's error. No goroutine is left in either case. Closing twice is harmless.
 func (b *Batcher) Close(ctx context.Context) error {
+	if b.book == nil {
+		return nil // nobody made it
+	}
 	b.mu.Lock()
 	b.close()
 	b.dispatch()

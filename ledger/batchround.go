@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"errors"
+	"runtime/debug"
 	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -15,17 +16,45 @@ const (
 	balanceLabel = "AP12.balance"
 )
 
-// run commits a batch, round after round, until none of its members is left in it.
+// run commits a batch, round after round, until none of its members is left in it. What it calls is not all this
+// library's: the client, the parts' own explanations, the clock. A panic there ends the batch as any other end does.
 func (b *Batcher) run(all *batch) {
+	returned := false
+	defer func() {
+		var broken *PanicError
+		if !returned { // a panic, or runtime.Goexit, which leaves nothing to recover
+			broken = &PanicError{Value: recover(), Stack: debug.Stack()}
+		}
+		if !b.landed(all, broken) {
+			panic(broken) // nobody is left to hear of it
+		}
+	}()
 	for members := all.members; len(members) > 0; {
 		members = b.round(members)
 	}
+	returned = true
+}
+
+// landed ends a batch. Members of a broken one that have no outcome yet get an error; the panic is raised in the Post of the
+// oldest of them that still waits. It says whether somebody hears of it.
+func (b *Batcher) landed(all *batch, broken *PanicError) (heard bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	heard = broken == nil || broken.Value == nil
+	for _, m := range all.members {
+		if m.state != underway {
+			continue
+		}
+		if !heard && !m.gone {
+			heard, m.panicked = true, broken
+		}
+		b.end(m, Posted{}, m.abandoned(true, ErrPanic))
+	}
 	b.queue.land(all)
 	b.running--
 	b.dispatch()
 	b.settle()
+	return heard
 }
 
 // round commits members together, gives an outcome to those that it decides, and returns those that are to be

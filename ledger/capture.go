@@ -45,8 +45,8 @@ func (l *Ledger) Capture(r Reservation, c Capture) txn.Part {
 // about it; its header does, which is there and refuses the write, whose condition never holds.
 func (l *Ledger) captured(r Reservation, tx *Transaction) (txn.Write, error) {
 	switch {
-	case l.err != nil:
-		return txn.Write{}, l.err
+	case l.unusable() != nil:
+		return txn.Write{}, l.unusable()
 	case tx.Tenant != r.Tenant:
 		return txn.Write{}, tx.invalid("Tenant", "is not that of the reservation")
 	}
@@ -63,8 +63,8 @@ func (l *Ledger) captured(r Reservation, tx *Transaction) (txn.Write, error) {
 }
 
 func (l *Ledger) capture(r Reservation, c Capture) (*plan, error) {
-	if l.err != nil {
-		return nil, l.err
+	if err := l.unusable(); err != nil {
+		return nil, err
 	}
 	tx := &c.Transaction
 	if tx.Tenant != r.Tenant {
@@ -117,8 +117,8 @@ func (l *Ledger) Release(r Reservation) txn.Part { return l.giveBack("AP12.relea
 func (l *Ledger) Expire(r Reservation) txn.Part { return l.giveBack("AP12.expire", r, StateExpired) }
 
 func (l *Ledger) giveBack(label string, r Reservation, end ReservationState) txn.Part {
-	if l.err != nil {
-		return txn.BadPart(label, l.err)
+	if err := l.unusable(); err != nil {
+		return txn.BadPart(label, err)
 	}
 	record, err := l.reservationChange(r, end, r.Left, "")
 	if err != nil {
@@ -158,10 +158,20 @@ func (l *Ledger) reservationChange(r Reservation, to ReservationState, left mone
 		return txn.Write{}, err
 	}
 	set, remove := "SET #state = :to, #left = :left, version = version + :one", ""
-	condition := "v = :v AND #state = :open AND version = :read"
+	// The version says all of a reservation that was read. The rest names what the balance's write relies on, so that one that was made
+	// up cannot give back what another account holds.
+	condition := "v = :v AND #state = :open AND version = :read AND account = :account AND asset = :asset AND #class = :class AND scale = :scale AND #left = :held"
+	c := r.Left.Currency()
 	values := map[string]types.AttributeValue{
 		":v": formatValue, ":one": oneValue, ":open": text(string(StateOpen)), ":to": text(string(to)), ":read": integer(r.Version),
-		":left": amount(left), ":now": text(now),
+		":account": text(r.Account), ":asset": text(c.Code()), ":class": text(classOf(c)), ":scale": integer(int64(c.Scale())),
+		":held": amount(r.Left), ":left": amount(left), ":now": text(now),
+	}
+	if r.Stripe == 0 {
+		condition += " AND attribute_not_exists(stripe)"
+	} else {
+		condition += " AND stripe = :stripe"
+		values[":stripe"] = integer(int64(r.Stripe))
 	}
 	if to == StateExpired {
 		condition += " AND expires <= :now"
@@ -179,7 +189,7 @@ func (l *Ledger) reservationChange(r Reservation, to ReservationState, left mone
 	return txn.Write{
 		Action: txn.ActionUpdate, Table: l.config.Table, Key: l.config.Table.Key(key.PK, key.SK),
 		Update: set + remove, Condition: condition,
-		Names:  map[string]string{"#state": attrState, "#left": attrLeft},
+		Names:  map[string]string{"#state": attrState, "#left": attrLeft, "#class": attrClass},
 		Values: values, Fence: true,
 		Explain: func(old txn.Item) error { return l.explainReservation(r, old) },
 	}, nil
@@ -198,6 +208,9 @@ func (l *Ledger) explainReservation(r Reservation, old txn.Item) error {
 		return &EndedError{Tenant: r.Tenant, Reservation: r.ID, State: stored.State}
 	case stored.Version != r.Version:
 		return &VersionError{What: "reservation", ID: strconv.Quote(r.ID), Expected: r.Version, Stored: stored.Version}
+	}
+	if stored.ref() != r.ref() || stored.Left != r.Left {
+		return r.invalid("Reservation", "is not the one that is stored")
 	}
 	return &EndedError{Tenant: r.Tenant, Reservation: r.ID, State: stored.StateAt(l.config.Now())}
 }

@@ -52,7 +52,10 @@ func TestCosts(t *testing.T) {
 		{"release", func() txn.Part { return b.book.Release(b.reservation(t, "r-2")) }, 2, 4, 2},
 		{"reverse", func() txn.Part {
 			return b.book.Reverse(b.entry(t, "t-2"), ledger.Reversal{ID: "v-1", EffectiveAt: day})
-		}, 6, 12, 0},
+		}, 7, 14, 0},
+		{"correct", func() txn.Part {
+			return b.book.Correct(b.entry(t, "t-2"), transfer("f-1", "bank", "ann-", "1.00"))
+		}, 7, 14, 0},
 		{"close one month", func() txn.Part { return b.book.ClosePeriod(b.balance(t, "fees"), "2026-11") }, 2, 4, 0},
 	} {
 		receipt := b.commit(t, c.part())

@@ -164,7 +164,7 @@
 //	Reserve             4, and 1 for each index entry: HELD, and DUE if it expires
 //	Capture             Post, 2 for the reservation, and 1 for each of its index entries
 //	Release, Expire     4, and 1 for each index entry
-//	Reverse, Correct    Post, and 2 for the links
+//	Reverse, Correct    Post, 2 for the links, and 2 for the check that the original is stored as it was read
 //	ClosePeriod         2 authority + 2 for each month that is sealed
 //	OpenAccount         2 account + 2 for each asset and stripe; OpenAsset the same
 //

@@ -40,8 +40,10 @@ type Entry struct {
 func (e Entry) Lines() []Line {
 	all := make([]Line, len(e.Postings))
 	for i, p := range e.Postings {
-		all[i] = Line{Posting: p, Tenant: e.Tenant, Transaction: e.ID, Line: i, EffectiveAt: e.EffectiveAt, RecordedAt: e.RecordedAt,
-			Source: e.Source, Bucket: e.Buckets[i]}
+		all[i] = Line{Posting: p, Tenant: e.Tenant, Transaction: e.ID, Line: i, EffectiveAt: e.EffectiveAt, RecordedAt: e.RecordedAt, Source: e.Source}
+		if i < len(e.Buckets) {
+			all[i].Bucket = e.Buckets[i]
+		}
 	}
 	return all
 }
@@ -206,10 +208,37 @@ func decodeHeader(tenant, id string, item txn.Item) (Entry, error) {
 	return e, d.err
 }
 
+// headerCheck is the condition that a transaction, as it was read, is stored.
+func (l *Ledger) headerCheck(e Entry) (txn.Write, error) {
+	key, err := keys.Transaction(e.Tenant, e.ID)
+	if err != nil {
+		return txn.Write{}, invalidKey("transaction", e.ID, err)
+	}
+	sum := e.fingerprint(e.origin())
+	return txn.Write{
+		Action: txn.ActionCheck, Table: l.config.Table, Key: l.config.Table.Key(key.PK, key.SK),
+		Condition: "#state = :posted AND fingerprint = :read", Names: map[string]string{"#state": attrState},
+		Values: map[string]types.AttributeValue{":posted": text(headerPosted), ":read": &types.AttributeValueMemberB{Value: sum[:]}},
+		Explain: func(old txn.Item) error {
+			if old == nil {
+				return &NotFoundError{What: "transaction", Tenant: e.Tenant, ID: e.ID}
+			}
+			if _, err := decodeHeader(e.Tenant, e.ID, old); err != nil {
+				return err
+			}
+			return e.invalid("original", "is not the transaction that is stored")
+		},
+	}, nil
+}
+
+func (e *Entry) origin() origin {
+	return origin{reverses: e.Reverses, corrects: e.Corrects, captures: e.Captures}
+}
+
 // checkFingerprint finds a header that was changed behind the ledger's back.
 func (e *Entry) checkFingerprint(d *decoder) {
 	stored, ok := d.item[attrFingerprint].(*types.AttributeValueMemberB)
-	sum := e.fingerprint(origin{reverses: e.Reverses, corrects: e.Corrects, captures: e.Captures})
+	sum := e.fingerprint(e.origin())
 	if !ok || !bytes.Equal(stored.Value, sum[:]) {
 		d.fail(attrFingerprint)
 	}

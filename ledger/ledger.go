@@ -122,6 +122,14 @@ func New(config Config) *Ledger {
 	return &Ledger{config: config.WithDefaults(), err: config.Validate()}
 }
 
+// unusable says why a ledger cannot be used, if so.
+func (l *Ledger) unusable() error {
+	if l.config.Now == nil {
+		return &InvalidError{What: "config", Field: "Ledger", Reason: "was not made by New"}
+	}
+	return l.err
+}
+
 // buckets is how many buckets a month has.
 func (l *Ledger) buckets() int { return l.config.MonthlyCap / l.config.BucketPostings }
 

@@ -129,8 +129,8 @@ func (l *Ledger) keyOf(item txn.Item) (k keys.Key) {
 //
 // Cost: one Query for each stripe: 1 read unit for each 4 KiB begun, where a balance has about 0.5 KiB.
 func (l *Ledger) Balances(ctx context.Context, client Client, tenant, account string) (Account, []Balance, error) {
-	if l.err != nil {
-		return Account{}, nil, l.err
+	if err := l.unusable(); err != nil {
+		return Account{}, nil, err
 	}
 	key, err := keys.Account(tenant, account)
 	if err != nil {
@@ -212,7 +212,7 @@ func (l *Ledger) seals(ctx context.Context, client Client, b Balance, from, thro
 	return func(yield func(Seal, error) bool) {
 		first, err := sealKey(b.ref(), from)
 		last, err2 := sealKey(b.ref(), through)
-		if err = errors.Join(l.err, err, err2); err != nil {
+		if err = errors.Join(l.unusable(), err, err2); err != nil {
 			yield(Seal{}, err)
 			return
 		}
@@ -249,8 +249,8 @@ func (l *Ledger) Held(ctx context.Context, client Client, tenant, account string
 	return func(yield func(Reservation, error) bool) {
 		partition, err := keys.AccountReservationPartition(tenant, account)
 		switch {
-		case l.err != nil:
-			err = l.err
+		case l.unusable() != nil:
+			err = l.unusable()
 		case err != nil:
 			err = invalidKey("account", account, err)
 		}

@@ -47,8 +47,8 @@ func (l *Ledger) closePeriod(b Balance, through Month) ([]txn.Write, error) {
 		return &InvalidError{What: "period", ID: b.Account, Field: field, Reason: reason}
 	}
 	switch {
-	case l.err != nil:
-		return nil, l.err
+	case l.unusable() != nil:
+		return nil, l.unusable()
 	case !through.Valid():
 		return nil, invalid("through", `is not a month such as "2026-11"`)
 	case b.Version < 1:

@@ -18,8 +18,8 @@ type plan struct {
 
 // plan checks a transaction and works out its writes. The bucket is the one that was last seen, or the first.
 func (l *Ledger) plan(tx *Transaction, from origin) (*plan, error) {
-	if l.err != nil {
-		return nil, l.err
+	if err := l.unusable(); err != nil {
+		return nil, err
 	}
 	if err := tx.check(); err != nil {
 		return nil, err

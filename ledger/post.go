@@ -51,8 +51,8 @@ func (l *Ledger) Refuse(tx Transaction, reason string) txn.Part {
 
 func (l *Ledger) refuse(tx *Transaction, reason string) (txn.Write, error) {
 	switch {
-	case l.err != nil:
-		return txn.Write{}, l.err
+	case l.unusable() != nil:
+		return txn.Write{}, l.unusable()
 	case reason == "" || !utf8.ValidString(reason):
 		return txn.Write{}, tx.invalid("reason", "is empty or not valid UTF-8")
 	case len(reason) > maxReasonBytes:

@@ -36,8 +36,8 @@ func (l *Ledger) get(ctx context.Context, client Client, record string, key keys
 //
 // Cost: 1 read unit.
 func (l *Ledger) Account(ctx context.Context, client Client, tenant, id string) (Account, error) {
-	if l.err != nil {
-		return Account{}, l.err
+	if err := l.unusable(); err != nil {
+		return Account{}, err
 	}
 	key, err := keys.Account(tenant, id)
 	if err != nil {
@@ -61,8 +61,8 @@ func (l *Ledger) Balance(ctx context.Context, client Client, tenant, account str
 
 // StripeBalance reads one stripe of a striped account's authority, as [Ledger.Balance] does.
 func (l *Ledger) StripeBalance(ctx context.Context, client Client, tenant, account string, asset money.Currency, stripe int) (Balance, error) {
-	if l.err != nil {
-		return Balance{}, l.err
+	if err := l.unusable(); err != nil {
+		return Balance{}, err
 	}
 	r := refOf(tenant, account, asset, stripe)
 	key, err := r.key()
@@ -82,8 +82,8 @@ func (l *Ledger) StripeBalance(ctx context.Context, client Client, tenant, accou
 //
 // Cost: 1 read unit for each 4 KiB begun.
 func (l *Ledger) Transaction(ctx context.Context, client Client, tenant, id string) (Entry, error) {
-	if l.err != nil {
-		return Entry{}, l.err
+	if err := l.unusable(); err != nil {
+		return Entry{}, err
 	}
 	key, err := keys.Transaction(tenant, id)
 	if err != nil {
@@ -101,8 +101,8 @@ func (l *Ledger) Transaction(ctx context.Context, client Client, tenant, id stri
 //
 // Cost: 1 read unit for each 4 KiB begun.
 func (l *Ledger) Links(ctx context.Context, client Client, of Entry) (Links, error) {
-	if l.err != nil {
-		return Links{}, l.err
+	if err := l.unusable(); err != nil {
+		return Links{}, err
 	}
 	key, err := keys.Links(of.Tenant, of.ID)
 	if err != nil {
@@ -119,8 +119,8 @@ func (l *Ledger) Links(ctx context.Context, client Client, of Entry) (Links, err
 //
 // Cost: 1 read unit for each 4 KiB begun.
 func (l *Ledger) Reservation(ctx context.Context, client Client, tenant, id string) (Reservation, error) {
-	if l.err != nil {
-		return Reservation{}, l.err
+	if err := l.unusable(); err != nil {
+		return Reservation{}, err
 	}
 	key, err := keys.Reservation(tenant, id)
 	if err != nil {
@@ -138,8 +138,8 @@ func (l *Ledger) Reservation(ctx context.Context, client Client, tenant, id stri
 //
 // Cost: 1 read unit.
 func (l *Ledger) Seal(ctx context.Context, client Client, b Balance, m Month) (Seal, error) {
-	if l.err != nil {
-		return Seal{}, l.err
+	if err := l.unusable(); err != nil {
+		return Seal{}, err
 	}
 	key, err := sealKey(b.ref(), m)
 	if err != nil {
@@ -189,8 +189,8 @@ func (l *Ledger) Due(ctx context.Context, client Client, tenant string, shard in
 }
 
 func (l *Ledger) dueQuery(tenant string, shard int, cutoff time.Time) (*dynamodb.QueryInput, error) {
-	if l.err != nil {
-		return nil, l.err
+	if err := l.unusable(); err != nil {
+		return nil, err
 	}
 	partition, err := keys.ReservationDuePartition(tenant, shard)
 	if err != nil {

@@ -77,8 +77,8 @@ func (r Reservation) invalid(field, reason string) error {
 
 func (l *Ledger) checkReservation(r Reservation) error {
 	switch {
-	case l.err != nil:
-		return l.err
+	case l.unusable() != nil:
+		return l.unusable()
 	case r.Amount.Currency() == (money.Currency{}):
 		return r.invalid("Amount", "has no currency")
 	case r.Amount.IsZero():

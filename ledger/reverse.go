@@ -37,10 +37,10 @@ type ReversedPart struct {
 
 // Reverse returns the part that takes back a transaction, or parts of it, by a new transaction with the opposite
 // postings, linked both ways. All reversals of a line together are at most the line, also of those that are under way at the same
-// time. The Commit fails with an [ExceedsError] if less is left of a line, and else with the errors of [Ledger.Post] for the
-// reversing transaction.
+// time. The Commit fails with an [ExceedsError] if less is left of a line, with a [NotFoundError] or an [InvalidError] if the
+// original is not what is stored, and else with the errors of [Ledger.Post] for the reversing transaction.
 //
-// Cost: that of [Ledger.Post], and 2 write units for the links.
+// Cost: that of [Ledger.Post], 2 write units for the check of the original and 2 for the links.
 func (l *Ledger) Reverse(original Entry, r Reversal) txn.Part {
 	p, err := l.reverse(original, r)
 	return l.part("AP10.reverse", p, err)
@@ -78,16 +78,15 @@ func (l *Ledger) reverse(original Entry, r Reversal) (*plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	links, err := l.linksWrite(original, parts, attrReversedBy, r.ID)
-	p.extra = []txn.Write{links}
+	p.extra, err = l.linked(original, parts, attrReversedBy, r.ID)
 	return p, err
 }
 
 // Correct returns the part that posts a transaction which corrects another one, linked both ways. What was wrong may be
-// reversed by it, or before; Correct limits nothing but the number of links. The Commit fails with the errors of
-// [Ledger.Post].
+// reversed by it, or before; Correct limits nothing but the number of links. The Commit fails with a [NotFoundError] or an
+// [InvalidError] if the original is not what is stored, and else with the errors of [Ledger.Post].
 //
-// Cost: that of [Ledger.Post], and 2 write units for the links.
+// Cost: that of [Ledger.Post], 2 write units for the check of the original and 2 for the links.
 func (l *Ledger) Correct(original Entry, tx Transaction) txn.Part {
 	p, err := l.correct(original, tx)
 	return l.part("AP10.correct", p, err)
@@ -104,16 +103,25 @@ func (l *Ledger) correct(original Entry, tx Transaction) (*plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	links, err := l.linksWrite(original, nil, attrCorrectedBy, tx.ID)
-	p.extra = []txn.Write{links}
+	p.extra, err = l.linked(original, nil, attrCorrectedBy, tx.ID)
 	return p, err
+}
+
+// linked are the writes about the original.
+func (l *Ledger) linked(original Entry, parts []ReversedPart, kind, by string) ([]txn.Write, error) {
+	stands, err := l.headerCheck(original)
+	if err != nil {
+		return nil, err
+	}
+	links, err := l.linksWrite(original, parts, kind, by)
+	return []txn.Write{stands, links}, err
 }
 
 // reversedAttr is the attribute of what was reversed of a line.
 func reversedAttr(line int) string { return "r" + strconv.Itoa(line) }
 
 // linksWrite adds a link to a transaction, and what is reversed of its lines. A line of which nothing was reversed has no
-// attribute, and a comparison with none is false: NOT turns both cases into one short clause, since up to 97 of
+// attribute, and a comparison with none is false: NOT turns both cases into one short clause, since up to 96 of
 // them must fit an expression.
 func (l *Ledger) linksWrite(original Entry, parts []ReversedPart, kind, by string) (txn.Write, error) {
 	key, err := keys.Links(original.Tenant, original.ID)

@@ -52,8 +52,8 @@ func (l *Ledger) statement(q StatementQuery) (*statement, error) {
 	s := &statement{StatementQuery: q, ledger: l, first: firstMonth, last: lastMonth, from: keys.FirstPosting, until: keys.LastPosting}
 	_, err := keys.Account(q.Tenant, q.Account)
 	switch {
-	case l.err != nil:
-		return nil, l.err
+	case l.unusable() != nil:
+		return nil, l.unusable()
 	case err != nil:
 		return nil, invalidKey("statement", q.Account, err)
 	case q.Month != "" && !(q.From.IsZero() && q.Until.IsZero()):

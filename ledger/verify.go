@@ -138,8 +138,8 @@ func (l *Ledger) verifier(client Client, of Verification) (*verifier, error) {
 	v := &verifier{Verification: of, ledger: l, client: client, ref: refOf(of.Tenant, of.Account, of.Asset, of.Stripe)}
 	_, err := v.ref.key()
 	switch {
-	case l.err != nil:
-		return nil, l.err
+	case l.unusable() != nil:
+		return nil, l.unusable()
 	case err != nil:
 		return nil, invalidKey("verification", of.Account, err)
 	case of.From != "" && !of.From.Valid() || of.Through != "" && !of.Through.Valid():

@@ -70,8 +70,11 @@ var (
 		"The batcher is closed and takes no transaction any more; nothing was written.",
 		"Post with another batcher, under the same identifier.", RetrySafe}
 	LedgerAbandoned = Code{"DFN-2333", "ledger.ErrAbandoned",
-		"The context of the caller or of the batcher ended before the outcome was known; the error says whether anything had been sent.",
+		"The context of the caller or of the batcher ended before the outcome was known, or a panic broke the batch; the error says whether anything had been sent.",
 		"Post the same transaction again: if it was posted, the answer says so.", RetrySafe}
+	LedgerPanic = Code{"DFN-2334", "ledger.ErrPanic",
+		"The client, the clock or a part's explanation panicked while a batch was on its way.",
+		"Find the panic in the stack, which one caller of the batch got; post the transactions of the others again.", RetrySafe}
 )
 
 // Ledger lists the codes of package ledger.
@@ -79,4 +82,5 @@ var Ledger = []Code{
 	LedgerInvalid, LedgerUnbalanced, LedgerDuplicate, LedgerRefused, LedgerNotFound, LedgerClosed, LedgerFrozen, LedgerScale,
 	LedgerInsufficient, LedgerPeriodClosed, LedgerCap, LedgerLimit, LedgerVersion, LedgerRolled, LedgerSide, LedgerEnded,
 	LedgerExceeds, LedgerNotEmpty, LedgerCorrupt, LedgerRead, LedgerQueueFull, LedgerBatcherClosed, LedgerAbandoned,
+	LedgerPanic,
 }

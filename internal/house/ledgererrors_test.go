@@ -42,5 +42,7 @@ func ledgerErrors() []errorCase {
 		{&ledger.QueueFullError{Tenant: tenant, Transaction: "pay-1", Max: 100}, ledger.ErrQueueFull, []string{"pay-1", "100"}},
 		{&ledger.AbandonedError{Tenant: tenant, Transaction: "pay-1", Sent: true, Err: errBelow}, ledger.ErrAbandoned, []string{"pay-1", "on its way", "from below"}},
 		{ledger.ErrBatcherClosed, ledger.ErrBatcherClosed, nil},
+		{ledger.ErrPanic, ledger.ErrPanic, nil},
+		{&ledger.PanicError{Value: errBelow, Stack: []byte("goroutine 7")}, ledger.ErrPanic, []string{"from below", "goroutine 7"}},
 	}
 }

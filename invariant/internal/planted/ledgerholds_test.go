@@ -74,7 +74,8 @@ func capturedTwice(w *invariant.World, broken bool) {
 	reserve(w, book)
 	capturing(w, broken, func(_ context.Context, _ *dynamodb.Client, in *dynamodb.TransactWriteItemsInput) error {
 		updates(in, "RESERVATION#", "RESERVATION", func(u *types.Update) {
-			u.ConditionExpression = aws.String(strings.Replace(*u.ConditionExpression, "#state = :open AND version = :read", "version >= :read", 1))
+			u.ConditionExpression = aws.String(strings.NewReplacer("#state = :open AND version = :read", "version >= :read",
+				"#left = :held", "(#left = :held OR #left <> :held)").Replace(*u.ConditionExpression))
 		})
 		return nil
 	}, 8, 8)
