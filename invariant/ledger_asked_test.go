@@ -81,6 +81,9 @@ func (a *asked) ended(err error) (word string, again error) {
 	case errors.As(err, &ended) && (ended.State == ledger.StateExpired || ended.State == ledger.StateOpen), errors.Is(err, ledger.ErrInvalid):
 		a.refused(nothing) // by the clock of this clerk, which the model knows nothing of
 		return "its time has come", nil
+	case errors.As(err, &ended) && ended.State == ledger.StateRefused:
+		a.refused(nothing)
+		return "nothing there", nil
 	case errors.As(err, &ended):
 		if a.ops[0].Do == invariant.AuthorityRelease {
 			a.doubt = false

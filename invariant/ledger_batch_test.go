@@ -26,7 +26,8 @@ func (c *clerk) together(ctx context.Context, all []ledger.Transaction) ([]strin
 			if errs[i] = c.p.Sleep(ctx, time.Duration(i)*time.Millisecond); errs[i] != nil { // one after the other, in a known order
 				return
 			}
-			p, err := b.Post(ctx, ledger.Submission{Transaction: tx})
+			// The batcher ends with its context. If its callers left at that very moment too, chance would say what they are told.
+			p, err := b.Post(context.WithoutCancel(ctx), ledger.Submission{Transaction: tx})
 			if p.Shared > 1 {
 				c.shared()
 			}

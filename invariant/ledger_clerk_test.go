@@ -150,15 +150,46 @@ func (c *clerk) try(ctx context.Context, make func() txn.Part) error {
 	return err
 }
 
-// post posts a transaction. If the refusal is to be final it is stored, and whoever comes later is told the same.
+// post posts a transaction.
 func (c *clerk) post(ctx context.Context, tx ledger.Transaction, forGood bool) (string, error) {
-	a := c.begin(posted(tx)...)
-	word, err := c.until(ctx, a, func() error { return c.try(ctx, func() txn.Part { return c.book.Post(tx) }) })
+	refuse := func(reason string) txn.Part { return c.book.Refuse(tx, reason) }
+	return c.settle(ctx, func() txn.Part { return c.book.Post(tx) }, refuse, forGood, posted(tx)...)
+}
+
+// reserve holds cents of an account.
+func (c *clerk) reserve(ctx context.Context, id, account string, n int64, expires time.Time, forGood bool) (string, error) {
+	op := about(account, invariant.AuthorityHold)
+	op.Hold, op.By = id, n
+	if kept[account].side == ledger.DebitSide {
+		n = -n
+	}
+	r := ledger.Reservation{Tenant: bank, ID: id, Account: account, Amount: cents(n), ExpiresAt: expires}
+	refuse := func(reason string) txn.Part { return c.book.RefuseReservation(r, reason) }
+	switch late := !expires.After(c.p.Now()); {
+	case late && forGood: // whoever asked before may have been told something else
+		a := c.begin(op)
+		a.doubt = true
+		return c.refuse(ctx, a, refuse, "its time has come")
+	case late:
+		return "its time has come", nil
+	}
+	return c.settle(ctx, func() txn.Part { return c.book.Reserve(r) }, refuse, forGood, op)
+}
+
+// settle commits a part. If a refusal is to be final it is stored, and whoever comes later is told the same.
+func (c *clerk) settle(ctx context.Context, make func() txn.Part, refuse func(reason string) txn.Part, forGood bool, ops ...invariant.AuthorityOp) (string, error) {
+	a := c.begin(ops...)
+	word, err := c.until(ctx, a, func() error { return c.try(ctx, make) })
 	if err != nil || !forGood || word == invariant.AuthorityDone || strings.HasPrefix(word, "refused: ") {
 		return word, err
 	}
+	return c.refuse(ctx, a, refuse, word)
+}
+
+// refuse stores a refusal, and says what is stored.
+func (c *clerk) refuse(ctx context.Context, a *asked, refuse func(reason string) txn.Part, word string) (string, error) {
 	for {
-		_, err := c.commits.Commit(ctx, c.book.Refuse(tx, word)) // which also stops a copy that is on its way
+		_, err := c.commits.Commit(ctx, refuse(word)) // which also stops a copy that is on its way
 		var refused *ledger.RefusedError
 		switch {
 		case err == nil, errors.As(err, &refused):
@@ -177,20 +208,6 @@ func (c *clerk) post(ctx context.Context, tx ledger.Transaction, forGood bool) (
 			return "", err
 		}
 	}
-}
-
-// reserve holds cents of an account.
-func (c *clerk) reserve(ctx context.Context, id, account string, n int64, expires time.Time) (string, error) {
-	op := about(account, invariant.AuthorityHold)
-	op.Hold, op.By = id, n
-	if kept[account].side == ledger.DebitSide {
-		n = -n
-	}
-	if !expires.After(c.p.Now()) {
-		return "its time has come", nil
-	}
-	r := ledger.Reservation{Tenant: bank, ID: id, Account: account, Amount: cents(n), ExpiresAt: expires}
-	return c.commit(ctx, func() txn.Part { return c.book.Reserve(r) }, op)
 }
 
 // held reads a reservation, and makes a part of it.

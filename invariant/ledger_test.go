@@ -97,8 +97,9 @@ func drawTask(w *invariant.World, i int) task {
 		tx := transaction(id, at, routes[w.Choose("route", len(routes))])
 		return task{id + " posts", forGood, func(ctx context.Context, c *clerk) (string, error) { return c.post(ctx, tx, forGood) }}
 	case 1, 2:
+		forGood := w.Choose("for good", 2) == 1
 		return task{id + " holds " + hold, false, func(ctx context.Context, c *clerk) (string, error) {
-			return c.reserve(ctx, hold, account, 600, expiry)
+			return c.reserve(ctx, hold, account, 600, expiry, forGood)
 		}}
 	case 3, 4, 5:
 		release := w.Choose("release", 3) == 2
@@ -106,7 +107,7 @@ func drawTask(w *invariant.World, i int) task {
 		n, final := []int64{200, 400, 600}[w.Choose("captured", 3)], w.Choose("final", 2) == 1
 		return task{id + " ends " + hold, false, func(ctx context.Context, c *clerk) (string, error) {
 			if first {
-				if word, err := c.reserve(ctx, hold, account, 600, expiry); err != nil {
+				if word, err := c.reserve(ctx, hold, account, 600, expiry, false); err != nil {
 					return word, err
 				}
 			}
@@ -247,7 +248,7 @@ func TestTheLedgerSurvivesEachFaultAtEachRequest(t *testing.T) {
 		book, clerks := openBank(w), newStaff()
 		steps := []func(ctx context.Context, c *clerk) (string, error){
 			func(ctx context.Context, c *clerk) (string, error) {
-				return c.reserve(ctx, "h1", "ann", 600, expiry.Add(time.Hour))
+				return c.reserve(ctx, "h1", "ann", 600, expiry.Add(time.Hour), false)
 			},
 			func(ctx context.Context, c *clerk) (string, error) {
 				return c.capture(ctx, "h1", "ann", transaction("c1", january, pays("ann", "fees", 400)), false)

@@ -14,7 +14,8 @@ import (
 
 // calls is everything that can be done with a reservation, by the words of its arrow in docs/ledger.md.
 var calls = map[string]func(b *bench, r ledger.Reservation) txn.Part{
-	"Reserve": func(b *bench, r ledger.Reservation) txn.Part { return b.book.Reserve(held(b)) },
+	"Reserve":           func(b *bench, r ledger.Reservation) txn.Part { return b.book.Reserve(held(b)) },
+	"RefuseReservation": func(b *bench, r ledger.Reservation) txn.Part { return b.book.RefuseReservation(held(b), "no") },
 	"Capture of a part": func(b *bench, r ledger.Reservation) txn.Part {
 		return b.book.Capture(r, ledger.Capture{Transaction: transfer("capture", "payer-", "bank", "30")})
 	},
@@ -40,6 +41,7 @@ func held(b *bench) ledger.Reservation {
 var waysInto = map[ledger.ReservationState][]string{
 	"[*]":                nil,
 	ledger.StateOpen:     {"Reserve"},
+	ledger.StateRefused:  {"RefuseReservation"},
 	ledger.StateCaptured: {"Reserve", "Capture of the rest"},
 	ledger.StateReleased: {"Reserve", "Release"},
 	ledger.StateExpired:  {"Reserve", "Expire, when its time has come"},

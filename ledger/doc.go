@@ -78,9 +78,9 @@
 //	    │ CAPTURED │      │ RELEASED │     │ EXPIRED │
 //	    └──────────┘      └──────────┘     └─────────┘
 //
-// Each is a write on condition of the state and the version that were read, together with the authority's. From its expiry on,
-// an open reservation counts as EXPIRED to every reader and to every capture; its funds come back when [Ledger.Expire]
-// has swept it.
+// Each is a write on condition of the state, the version and the amounts that were read, together with the authority's. From its
+// expiry on, an open reservation counts as EXPIRED to every reader and to every capture; its funds come back when
+// [Ledger.Expire] has swept it. A refusal for good, in place of the record, is the one other state: REFUSED.
 //
 // # Records
 //
@@ -162,6 +162,7 @@
 //	Post                2 header + 2 for each posting + 2 for each account and asset touched; no read
 //	                    two postings and one authority, the case of AMP07, are 6; two accounts and the header make it 10
 //	Reserve             4, and 1 for each index entry: HELD, and DUE if it expires
+//	Refuse, RefuseReservation   2
 //	Capture             Post, 2 for the reservation, and 1 for each of its index entries
 //	Release, Expire     4, and 1 for each index entry
 //	Reverse, Correct    Post, 2 for the links, and 2 for the check that the original is stored as it was read
@@ -190,7 +191,11 @@
 // A transaction's header decides what its identifier means, for ever. A transaction that is refused for funds, or for any other
 // state of an account, writes nothing: its identifier stays free, and the same transaction sent again is judged anew. A
 // caller to whom a refusal is final commits [Ledger.Refuse] instead: it puts the refusal in the header's place, every
-// later attempt gets a [RefusedError], and a copy that is still under way cannot post any more.
+// later attempt gets a [RefusedError], and a copy that is still under way cannot post any more. For a reservation
+// [Ledger.RefuseReservation] does the same.
+//
+// Beside an idempotency part that is not needed: its stored rejection replays, and a copy of the first attempt, which has that
+// part too, fails on it.
 //
 // # What it does not do
 //

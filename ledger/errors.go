@@ -19,7 +19,7 @@ var (
 	ErrUnbalanced error = fault.New(fault.LedgerUnbalanced, "ledger: unbalanced transaction")
 	// ErrDuplicate: the identifier is in use. See [DuplicateError].
 	ErrDuplicate error = fault.New(fault.LedgerDuplicate, "ledger: identifier in use")
-	// ErrRefused: the transaction was refused for good. See [RefusedError].
+	// ErrRefused: the transaction or reservation was refused for good. See [RefusedError].
 	ErrRefused error = fault.New(fault.LedgerRefused, "ledger: refused for good")
 	// ErrNotFound: there is no such record. See [NotFoundError].
 	ErrNotFound error = fault.New(fault.LedgerNotFound, "ledger: not found")
@@ -119,10 +119,11 @@ func (e *DuplicateError) Unwrap() error { return ErrDuplicate }
 // SettlesCommit implements txn.Settler.
 func (e *DuplicateError) SettlesCommit() bool { return true }
 
-// RefusedError says that the transaction was refused for good by [Ledger.Refuse]. It settles the Commit.
+// RefusedError says that something was refused for good, by [Ledger.Refuse] or [Ledger.RefuseReservation]. It settles the
+// Commit.
 type RefusedError struct {
-	// Tenant and Transaction name it.
-	Tenant, Transaction string
+	// Tenant and Transaction, or Reservation, name it.
+	Tenant, Transaction, Reservation string
 	// Reason is what was stored with the refusal.
 	Reason string
 	// At is when it was refused.
@@ -130,8 +131,11 @@ type RefusedError struct {
 }
 
 func (e *RefusedError) Error() string {
-	return fault.LedgerRefused.Text("ledger: transaction %q of tenant %q: refused for good at %s: %s",
-		e.Transaction, e.Tenant, e.At.Format(time.RFC3339), e.Reason)
+	what, id := "transaction", e.Transaction
+	if e.Reservation != "" {
+		what, id = "reservation", e.Reservation
+	}
+	return fault.LedgerRefused.Text("ledger: %s %q of tenant %q: refused for good at %s: %s", what, id, e.Tenant, e.At.Format(time.RFC3339), e.Reason)
 }
 
 // Unwrap returns ErrRefused.

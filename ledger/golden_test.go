@@ -35,6 +35,10 @@ func TestStoredRecordsMatchTheGoldenFiles(t *testing.T) {
 	b.commit(t, b.book.Capture(b.reservation(t, "order-1"), ledger.Capture{Transaction: transfer("fill-1", "ann", "bank", "12.34"), Final: true}))
 	golden(t, b, "reservation_captured", "TEN#acme#RESERVATION#order-1 / RESERVATION")
 
+	r.ID = "order-2"
+	b.commit(t, b.book.RefuseReservation(r, "no funds"))
+	golden(t, b, "reservation_refused", "TEN#acme#RESERVATION#order-2 / RESERVATION")
+
 	b.commit(t, b.book.Reverse(b.entry(t, "pay-1"), refund("refund-1", "1.00")))
 	golden(t, b, "links", "TEN#acme#TXN#pay-1 / LINKS")
 	b.commit(t, b.book.Refuse(transfer("pay-2", "bank", "ann", "1.00"), "no such customer"))

@@ -32,6 +32,8 @@ func TestTheBooksAreThoseOfTheModel(t *testing.T) {
 			"refuse":    w.refuse,
 			"reserve":   w.reserve,
 			"reserve 2": w.reserve,
+			"ask again": w.reserveAgain,
+			"deny":      w.deny,
 			"look":      w.look,
 			"look 2":    w.look,
 			"capture":   w.capture,
@@ -49,7 +51,8 @@ func TestTheBooksAreThoseOfTheModel(t *testing.T) {
 			seen[what] += n
 		}
 	},
-		"post done", "repeat refused", "refuse done", "reserve done", "reserve refused", "capture done", "capture refused", "release done",
+		"post done", "repeat refused", "refuse done", "reserve done", "reserve refused", "ask again done", "ask again refused", "deny done", "deny refused",
+		"capture done", "capture refused", "release done",
 		"expire done", "expire refused", "reverse done", "reverse refused", "close done", "freeze done", "rolled",
 		"insufficient", "frozen", "period closed", "cap", "lost answer", "lost request", "recovered", "late copy without effect")
 }
@@ -182,10 +185,40 @@ func (w *world) reserve(rt *rapid.T) {
 	if rapid.Bool().Draw(rt, "expires") {
 		r.ExpiresAt = w.now.Add(time.Duration(rapid.Int64Range(1, 2).Draw(rt, "minutes")) * time.Minute)
 	}
-	w.do(rt, command{"reserve", func() txn.Part { return w.book.Reserve(r) }, func(apply bool) []error { return w.model.reserve(r, apply) }})
-	if w.model.reservations[r.ID] != nil {
+	w.asked = append(w.asked, r)
+	w.ask(rt, "reserve", r)
+}
+
+func (w *world) ask(rt *rapid.T, what string, r ledger.Reservation) {
+	w.do(rt, command{what, func() txn.Part { return w.book.Reserve(r) }, func(apply bool) []error { return w.model.reserve(r, apply) }})
+	if w.model.reservations[r.ID] != nil && !slices.Contains(w.ids2, r.ID) {
 		w.ids2 = append(w.ids2, r.ID)
 	}
+}
+
+// reserveAgain asks for a reservation that was asked for before, whatever became of it.
+func (w *world) reserveAgain(rt *rapid.T) {
+	r := pick(rt, w.asked, "reservation")
+	if !r.ExpiresAt.IsZero() && !w.now.Before(r.ExpiresAt) {
+		rt.Skip("its time has come")
+	}
+	w.ask(rt, "ask again", r)
+}
+
+// deny refuses for good what was asked for.
+func (w *world) deny(rt *rapid.T) {
+	r := pick(rt, w.asked, "reservation")
+	w.do(rt, command{"deny", func() txn.Part { return w.book.RefuseReservation(r, "for good") }, func(apply bool) []error {
+		switch {
+		case w.model.reservations[r.ID] != nil:
+			return []error{ledger.ErrDuplicate}
+		case w.model.refused[r.ID]:
+			return []error{ledger.ErrRefused}
+		case apply:
+			w.model.refused[r.ID] = true
+		}
+		return nil
+	}})
 }
 
 // look refreshes what a worker knows of a reservation. The actions below go by what was read then, however old it is.

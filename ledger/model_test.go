@@ -10,7 +10,7 @@ import (
 type model struct {
 	accounts     map[string]*modelAccount
 	transactions map[string]*modelTransaction
-	refused      map[string]bool
+	refused      map[string]bool // transactions and reservations
 	reservations map[string]*modelReservation
 	slots        int64 // of a bucket
 	buckets      int   // of a month
@@ -149,8 +149,11 @@ func (m *model) post(tx ledger.Transaction, reserved map[string]int64, apply boo
 
 // reserve judges a reservation, and applies it.
 func (m *model) reserve(r ledger.Reservation, apply bool) []error {
-	if m.reservations[r.ID] != nil {
+	switch {
+	case m.reservations[r.ID] != nil:
 		return []error{ledger.ErrDuplicate}
+	case m.refused[r.ID]:
+		return []error{ledger.ErrRefused}
 	}
 	amount := cents(r.Amount)
 	if err := m.refuses(&effect{account: r.Account, reserved: amount}, ""); err != nil {

@@ -50,13 +50,11 @@ func (l *Ledger) Refuse(tx Transaction, reason string) txn.Part {
 }
 
 func (l *Ledger) refuse(tx *Transaction, reason string) (txn.Write, error) {
-	switch {
-	case l.unusable() != nil:
-		return txn.Write{}, l.unusable()
-	case reason == "" || !utf8.ValidString(reason):
-		return txn.Write{}, tx.invalid("reason", "is empty or not valid UTF-8")
-	case len(reason) > maxReasonBytes:
-		return txn.Write{}, &LimitError{What: "transaction", ID: tx.ID, Limit: "bytes of a reason", Max: maxReasonBytes}
+	if err := l.unusable(); err != nil {
+		return txn.Write{}, err
+	}
+	if err := checkReason("transaction", tx.ID, reason); err != nil {
+		return txn.Write{}, err
 	}
 	if err := tx.check(); err != nil {
 		return txn.Write{}, err
@@ -66,6 +64,16 @@ func (l *Ledger) refuse(tx *Transaction, reason string) (txn.Write, error) {
 		return txn.Write{}, err
 	}
 	return l.headerWrite(tx, origin{}, headerRefused, reason, t, nil)
+}
+
+func checkReason(what, id, reason string) error {
+	switch {
+	case reason == "" || !utf8.ValidString(reason):
+		return &InvalidError{What: what, ID: id, Field: "reason", Reason: "is empty or not valid UTF-8"}
+	case len(reason) > maxReasonBytes:
+		return &LimitError{What: what, ID: id, Limit: "bytes of a reason", Max: maxReasonBytes}
+	}
+	return nil
 }
 
 // maxRolls is how often Commit builds parts again: once to learn that a bucket is full, once more if somebody else

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -166,4 +167,45 @@ func TestNothingIsRefusedWhileItsIdentifierIsBusy(t *testing.T) {
 			t.Errorf("%s, again: %v, want %v", what, err, c.kind)
 		}
 	}
+}
+
+// A reservation that was refused for good stays refused, when funds have come as well, and gives nobody anything to capture (L7).
+func TestARefusedReservationStaysRefused(t *testing.T) {
+	t.Parallel()
+	b := setup(t, ledger.Config{})
+	b.open(t, "bank", "ann-")
+	order := hold("r-1", "ann-", "10.00")
+	order.ExpiresAt = day.Add(time.Hour)
+	b.untouched(t, "no funds", ledger.ErrInsufficient, b.book.Reserve(order))
+	b.commit(t, b.book.RefuseReservation(order, "no funds"))
+	b.commit(t, b.book.Post(transfer("in-1", "bank", "ann-", "100.00")))
+	err := b.untouched(t, "a repeat", ledger.ErrRefused, b.book.Reserve(order))
+	var refused *ledger.RefusedError
+	if !errors.As(err, &refused) || refused.Reservation != "r-1" || refused.Reason != "no funds" || !refused.At.Equal(day) {
+		t.Errorf("%+v", refused)
+	}
+	b.untouched(t, "a second refusal", ledger.ErrRefused, b.book.RefuseReservation(order, "still no funds"))
+	other := order
+	other.Amount = dollars("9.00")
+	if err := b.untouched(t, "another one of that name", ledger.ErrDuplicate, b.book.Reserve(other)); ledger.Repeated(err) {
+		t.Errorf("passes for the same: %v", err)
+	}
+	stored := b.reservation(t, "r-1")
+	if stored.State != ledger.StateRefused || stored.Reason != "no funds" || !stored.EndedAt.Equal(day) || stored.Left != order.Amount {
+		t.Errorf("%+v", stored)
+	}
+	b.untouched(t, "a capture", ledger.ErrEnded, b.book.Capture(stored, ledger.Capture{Transaction: transfer("c-1", "ann-", "bank", "1.00")}))
+	b.untouched(t, "a release", ledger.ErrEnded, b.book.Release(stored))
+	for listed, err := range b.book.Held(t.Context(), b.client, tenant, "ann-") {
+		t.Errorf("it is listed: %+v, %v", listed, err)
+	}
+	b.has(t, "ann-", "100.00", "0.00", "100.00")
+
+	made := hold("r-2", "ann-", "10.00")
+	b.commit(t, b.book.Reserve(made))
+	if err := b.untouched(t, "the refusal of what is reserved", ledger.ErrDuplicate, b.book.RefuseReservation(made, "late")); !ledger.Repeated(err) {
+		t.Errorf("%v", err)
+	}
+	b.unsent(t, "no reason", ledger.ErrInvalid, b.book.RefuseReservation(hold("r-3", "ann-", "1.00"), ""))
+	b.unsent(t, "nothing", ledger.ErrInvalid, b.book.RefuseReservation(ledger.Reservation{}, "no"))
 }

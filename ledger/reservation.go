@@ -21,6 +21,7 @@ const (
 	StateCaptured ReservationState = "CAPTURED"
 	StateReleased ReservationState = "RELEASED"
 	StateExpired  ReservationState = "EXPIRED"
+	StateRefused  ReservationState = "REFUSED" // it never was: see [Ledger.RefuseReservation]
 )
 
 // Reservation holds part of an account for a posting that is still to come.
@@ -52,6 +53,8 @@ type Reservation struct {
 	CapturedBy []string
 	// CreatedAt and EndedAt are by the writers' clocks.
 	CreatedAt, EndedAt time.Time
+	// Reason is why it was refused for good.
+	Reason string
 }
 
 // StateAt is the state of the reservation at a time: an open one is expired from ExpiresAt on, swept or not.
@@ -96,7 +99,8 @@ var never = time.Date(9999, 12, 31, 23, 59, 59, 999_999_999, time.UTC)
 
 // Reserve returns the part that reserves funds (AP12): they are no longer available from its commit on, and posted only
 // when they are captured. It needs no read. The Commit fails with the errors of [Ledger.Post] for the account, with a
-// [SideError] if the amount would add to it, and with a [DuplicateError] if the identifier is in use.
+// [SideError] if the amount would add to it, with a [DuplicateError] if the identifier is in use, and with a [RefusedError] if
+// it was refused for good.
 //
 // Cost: 4 write units, 1 for the entry in the account's index, and 1 for that in the due index if it expires.
 func (l *Ledger) Reserve(r Reservation) txn.Part {
@@ -115,7 +119,7 @@ func (l *Ledger) reserve(r Reservation) ([]txn.Write, error) {
 	if !r.ExpiresAt.IsZero() && !r.ExpiresAt.After(l.config.Now()) {
 		return nil, r.invalid("ExpiresAt", "is not in the future")
 	}
-	record, err := l.reservationWrite(r)
+	record, err := l.reservationWrite(r, StateOpen, "")
 	if err != nil {
 		return nil, err
 	}
@@ -127,8 +131,33 @@ func (l *Ledger) reserve(r Reservation) ([]txn.Write, error) {
 	return []txn.Write{record, authority}, err
 }
 
-// reservationWrite creates the record.
-func (l *Ledger) reservationWrite(r Reservation) (txn.Write, error) {
+// RefuseReservation returns the part that refuses a reservation for good, as [Ledger.Refuse] refuses a transaction: the refusal
+// takes the place of the record, so neither a later attempt nor a copy that is still under way can reserve. Whoever
+// tries gets a [RefusedError] with the reason, which people will read. If the reservation was made, the Commit fails with a
+// [DuplicateError]; if it was refused before, with a RefusedError.
+//
+// Cost: 2 write units.
+func (l *Ledger) RefuseReservation(r Reservation, reason string) txn.Part {
+	const label = "AP12.refuse"
+	write, err := l.refuseReservation(r, reason)
+	if err != nil {
+		return txn.BadPart(label, err)
+	}
+	return txn.NewPart(label, write)
+}
+
+func (l *Ledger) refuseReservation(r Reservation, reason string) (txn.Write, error) {
+	if err := l.checkReservation(r); err != nil {
+		return txn.Write{}, err
+	}
+	if err := checkReason("reservation", r.ID, reason); err != nil {
+		return txn.Write{}, err
+	}
+	return l.reservationWrite(r, StateRefused, reason)
+}
+
+// reservationWrite creates the record: an open reservation, or a refusal in its place.
+func (l *Ledger) reservationWrite(r Reservation, state ReservationState, reason string) (txn.Write, error) {
 	key, err := keys.Reservation(r.Tenant, r.ID)
 	if err != nil {
 		return txn.Write{}, invalidKey("reservation", r.ID, err)
@@ -144,7 +173,7 @@ func (l *Ledger) reservationWrite(r Reservation) (txn.Write, error) {
 	item[attrAccount] = text(r.Account)
 	item[attrAsset], item[attrClass], item[attrScale] = text(c.Code()), text(classOf(c)), integer(int64(c.Scale()))
 	item[attrAmount], item[attrLeft] = amount(r.Amount), amount(r.Amount)
-	item[attrState] = text(string(StateOpen))
+	item[attrState] = text(string(state))
 	item[attrVersion] = oneValue
 	item[attrCreatedAt] = text(at)
 	if r.Stripe > 0 {
@@ -156,21 +185,33 @@ func (l *Ledger) reservationWrite(r Reservation) (txn.Write, error) {
 	if err := l.listReservation(item, r); err != nil {
 		return txn.Write{}, err
 	}
+	if state == StateRefused {
+		item[attrEndedAt], item[attrReason] = text(at), text(reason)
+		for _, listed := range [...]string{attrDuePK, attrDueSK, attrHeldPK, attrHeldSK} {
+			delete(item, listed)
+		}
+	}
 	return txn.Write{
 		Action: txn.ActionPut, Table: l.config.Table, Item: item,
 		Condition: ifAbsent, Names: map[string]string{"#pk": l.config.Table.PK}, Fence: true, Settles: true,
-		Explain: func(old txn.Item) error {
-			if old == nil {
-				return nil
-			}
-			stored, err := decodeReservation(r.Tenant, r.ID, old)
-			if err != nil {
-				return err
-			}
-			same := stored.ref() == r.ref() && stored.Amount == r.Amount && stored.ExpiresAt.Equal(r.ExpiresAt)
-			return &DuplicateError{What: "reservation", Tenant: r.Tenant, ID: r.ID, Same: same}
-		},
+		Explain: func(old txn.Item) error { return r.taken(old) },
 	}, nil
+}
+
+// taken says what an identifier that is in use means for a reservation.
+func (r Reservation) taken(old txn.Item) error {
+	if old == nil {
+		return nil
+	}
+	stored, err := decodeReservation(r.Tenant, r.ID, old)
+	if err != nil {
+		return err
+	}
+	same := stored.ref() == r.ref() && stored.Amount == r.Amount && stored.ExpiresAt.Equal(r.ExpiresAt)
+	if same && stored.State == StateRefused {
+		return &RefusedError{Tenant: r.Tenant, Reservation: r.ID, Reason: stored.Reason, At: stored.EndedAt}
+	}
+	return &DuplicateError{What: "reservation", Tenant: r.Tenant, ID: r.ID, Same: same}
 }
 
 // listReservation adds the keys of the indexes, which an open reservation is listed in.
@@ -217,7 +258,8 @@ func decodeReservation(tenant, id string, item txn.Item) (Reservation, error) {
 	if set, ok := item[attrCapturedBy].(*types.AttributeValueMemberSS); ok {
 		r.CapturedBy = slices.Sorted(slices.Values(set.Value))
 	}
-	if !slices.Contains([]ReservationState{StateOpen, StateCaptured, StateReleased, StateExpired}, r.State) {
+	r.Reason = d.optionalText(attrReason)
+	if !slices.Contains([]ReservationState{StateOpen, StateCaptured, StateReleased, StateExpired, StateRefused}, r.State) {
 		d.fail(attrState)
 	}
 	return r, d.err

@@ -34,7 +34,8 @@ type world struct {
 	model  *model
 	posted []ledger.Transaction
 	ids    int
-	ids2   []string // of reservations
+	asked  []ledger.Reservation // whatever became of them
+	ids2   []string             // of those that were made
 	known  map[string]ledger.Reservation
 	seen   map[string]int
 }

@@ -12,7 +12,7 @@ var (
 		"The identifier is in use; the error says whether by the very same thing.",
 		"Same: it was done before, go on. Not the same: two things share one identifier, find out who made the second.", RetryNever}
 	LedgerRefused = Code{"DFN-2304", "ledger.ErrRefused",
-		"The transaction was refused for good under this identifier; the refusal is stored.",
+		"The transaction or the reservation was refused for good under this identifier; the refusal is stored.",
 		"Report the refusal; a new attempt at the same business needs a new identifier.", RetryNever}
 	LedgerNotFound = Code{"DFN-2305", "ledger.ErrNotFound",
 		"No account, asset of an account, transaction or reservation of this name is stored.",

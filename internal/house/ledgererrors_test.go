@@ -17,6 +17,7 @@ func ledgerErrors() []errorCase {
 		{&ledger.UnbalancedError{Tenant: tenant, Transaction: "pay-1", Asset: "USD", Sum: some}, ledger.ErrUnbalanced, []string{"pay-1", "USD"}},
 		{&ledger.DuplicateError{What: "transaction", Tenant: tenant, ID: "pay-1", Same: true}, ledger.ErrDuplicate, []string{"pay-1", "this very one"}},
 		{&ledger.RefusedError{Tenant: tenant, Transaction: "pay-1", Reason: "no funds", At: at}, ledger.ErrRefused, []string{"pay-1", "no funds"}},
+		{&ledger.RefusedError{Tenant: tenant, Reservation: "r-1", Reason: "no funds", At: at}, ledger.ErrRefused, []string{"reservation", "r-1", "no funds"}},
 		{&ledger.NotFoundError{What: "transaction", Tenant: tenant, ID: "pay-1"}, ledger.ErrNotFound, []string{"pay-1"}},
 		{&ledger.NotFoundError{What: "asset", Tenant: tenant, ID: "cash-7", Asset: "EUR"}, ledger.ErrNotFound, []string{"cash-7", "EUR"}},
 		{&ledger.StatusError{Place: cash, Status: ledger.StatusClosed}, ledger.ErrClosed, []string{"cash-7"}},
