@@ -27,6 +27,11 @@ var (
 	// ErrWrite: nobody knows whether a change was applied. The AWS error is inside.
 	ErrWrite error = errWrite
 
+	// ErrRefused: the broker does not take the event as it is, so no repeat can help. See [PublishError].
+	ErrRefused error = fault.New(fault.OutboxRefused, "outbox: the broker refuses the event")
+	// ErrUnpublished: the event was not published, or nobody knows. See [PublishError].
+	ErrUnpublished error = fault.New(fault.OutboxUnpublished, "outbox: the event is not known to be published")
+
 	errCorrupt = fault.New(fault.OutboxCorrupt, "outbox: unreadable event")
 	errRead    = fault.New(fault.OutboxRead, "outbox: read failed")
 	errWrite   = fault.New(fault.OutboxWrite, "outbox: write failed")
@@ -122,6 +127,42 @@ func (e *StaleError) Error() string {
 
 // Unwrap returns ErrStale.
 func (e *StaleError) Unwrap() error { return ErrStale }
+
+// PublishError says why an event is not known to be published. A [Publisher] returns it in a [Result]. Its text holds
+// nothing of the payload and none of the broker's sentences, which may quote it.
+type PublishError struct {
+	EventID string
+	// Broker is the kind of broker, for example "SQS".
+	Broker string
+	// Code is the broker's code for this event, or for the call that it was part of; "" if there was no such answer.
+	Code string
+	// Reason says what happened.
+	Reason string
+	// Final says that no repeat can help.
+	Final bool
+	// Err is the error inside, if there is one. Unlike the text, it may repeat what the broker said.
+	Err error
+}
+
+func (e *PublishError) Error() string {
+	code := fault.OutboxUnpublished
+	if e.Final {
+		code = fault.OutboxRefused
+	}
+	return code.Text("outbox: publish event %.256q to %s: %s", e.EventID, e.Broker, e.Reason)
+}
+
+// Unwrap returns ErrRefused if the error is final, else ErrUnpublished, and the error inside.
+func (e *PublishError) Unwrap() []error {
+	kind := ErrUnpublished
+	if e.Final {
+		kind = ErrRefused
+	}
+	if e.Err == nil {
+		return []error{kind}
+	}
+	return []error{kind, e.Err}
+}
 
 func corrupt(eventID, attr string) error {
 	return errCorrupt.Wrap(nil, "outbox: event %q: attribute %q of its record is not what format %s has there", eventID, attr, recordFormat)

@@ -57,6 +57,14 @@ func orderedID(tenant, aggregateType, aggregateID string, version int64) string 
 	return hex.EncodeToString(digest[:16])
 }
 
+// AggregateKey returns what events of one aggregate have in common: 32 hexadecimal digits of a SHA-256 over Tenant,
+// AggregateType and AggregateID. Brokers that keep order keep it among messages of one such key: the message group of a
+// FIFO queue or topic, the partition key of a stream.
+func (e Event) AggregateKey() string {
+	digest := digestOf("dynafin outbox aggregate 1", e.Tenant, e.AggregateType, e.AggregateID)
+	return hex.EncodeToString(digest[:16])
+}
+
 // digest identifies the content of an event: everything but its due time and its trace.
 func (e Event) digest() [sha256.Size]byte {
 	return digestOf("dynafin outbox event 1", e.ID, e.Tenant, e.AggregateType, e.AggregateID,

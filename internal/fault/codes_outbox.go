@@ -23,7 +23,14 @@ var (
 	OutboxWrite = Code{"DFN-2107", "outbox.ErrWrite",
 		"A change of an event, or of a claim journal, failed without a definite answer: it may have been applied, or may still be.",
 		"Send the same change again; it recognises itself if it was applied. A relay leaves it to the lease.", RetrySafe}
+	OutboxRefused = Code{"DFN-2108", "outbox.ErrRefused",
+		"A broker does not take an event as it is, for example because it is too large.",
+		"The event is parked: mend what makes it unfit, or send it another way, then redrive or pass it.", RetryNever}
+	OutboxUnpublished = Code{"DFN-2109", "outbox.ErrUnpublished",
+		"An event was not published, or nobody knows whether it was.",
+		"The relay tries it again; if it goes on, look at the broker's code: rights, throttles, or a broker that is down.", RetrySafe}
 )
 
 // Outbox lists the codes of package outbox.
-var Outbox = []Code{OutboxInvalid, OutboxDuplicate, OutboxNotFound, OutboxCorrupt, OutboxRead, OutboxStale, OutboxWrite}
+var Outbox = []Code{OutboxInvalid, OutboxDuplicate, OutboxNotFound, OutboxCorrupt, OutboxRead, OutboxStale, OutboxWrite,
+	OutboxRefused, OutboxUnpublished}
