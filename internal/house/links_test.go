@@ -24,31 +24,38 @@ var (
 	primitive = slices.Concat(client, expression, backoff)
 )
 
+// publisher is what a publisher links: the outbox, and the client of its own broker.
+func publisher(service string) []string { return slices.Concat(primitive, []string{sdk + service}) }
+
 // links says what importing a package may link besides the standard library: an importer pays for the client that it
 // has anyway, and for nothing that only the tests or the simulator need.
 var links = map[string][]string{
-	"internal/fault":   {},
-	"internal/ambient": {},
-	"internal/keys":    values,
-	"shardmap":         client,
-	"capacity":         values,
-	"money":            values,
-	"fanout":           client,
-	"txn":              primitive,
-	"idempotency":      primitive,
-	"sentinel":         primitive,
-	"outbox":           primitive,
-	"inbox":            primitive,
-	"projection":       primitive,
-	"ledger":           primitive,
-	"dynamosim":        slices.Concat(client, []string{sdk + "/service/dynamodbstreams", "github.com/tidwall/btree"}),
+	"internal/fault":     {},
+	"internal/ambient":   {},
+	"internal/keys":      values,
+	"shardmap":           client,
+	"capacity":           values,
+	"money":              values,
+	"fanout":             client,
+	"txn":                primitive,
+	"idempotency":        primitive,
+	"sentinel":           primitive,
+	"outbox":             primitive,
+	"inbox":              primitive,
+	"projection":         primitive,
+	"ledger":             primitive,
+	"outbox/eventbridge": publisher("/service/eventbridge"),
+	"outbox/kinesis":     publisher("/service/kinesis"),
+	"outbox/sns":         publisher("/service/sns"),
+	"outbox/sqs":         publisher("/service/sqs"),
+	"dynamosim":          slices.Concat(client, []string{sdk + "/service/dynamodbstreams", "github.com/tidwall/btree"}),
 }
 
 // neverLinked are packages of this module that must not reach a user's program through a primitive.
 var neverLinked = slices.Concat([]string{"dynamosim", "invariant", "examples", "internal/house"}, testSupport)
 
 // testSupport are packages that only tests import.
-var testSupport = []string{"internal/chance", "internal/stores", "internal/golden"}
+var testSupport = []string{"internal/chance", "internal/stores", "internal/golden", "outbox/internal/publishertest"}
 
 // checkLinks returns every dependency of the packages that the table does not allow. isStandard tells the standard
 // library apart.
@@ -85,7 +92,8 @@ func TestEveryPublicPackageSaysWhatItLinks(t *testing.T) {
 	for _, p := range checkout(t).packages {
 		name := rel(p.ImportPath)
 		entry, _ := home(floors, name)
-		if floors[entry] < 1 || floors[entry] > 3 || name != entry || slices.Contains(testSupport, name) {
+		inner := name != entry && (p.Name == "main" || strings.Contains(name, "/internal/"))
+		if floors[entry] < 1 || floors[entry] > 3 || inner || slices.Contains(testSupport, name) {
 			continue // the ground, programs, the inner packages of another, and what only tests import
 		}
 		if _, ok := links[name]; !ok {
@@ -98,13 +106,17 @@ func TestLinksCheckFindsHeavyImports(t *testing.T) {
 	packages := []listed{
 		{ImportPath: modulePath + "/money", Deps: []string{"fmt", sdk + "/service/dynamodb/types", sdk + "/service/dynamodb"}},
 		{ImportPath: modulePath + "/outbox", Deps: []string{modulePath + "/txn", modulePath + "/dynamosim/internal/engine", sdk + "/config", "pgregory.net/rapid"}},
+		{ImportPath: modulePath + "/outbox/sns", Deps: []string{modulePath + "/outbox", sdk + "/service/sns", sdk + "/service/sqs"}},
+		{ImportPath: modulePath + "/inbox", Deps: []string{sdk + "/service/sqs/types"}},
 	}
 	standard := func(path string) bool { return path == "fmt" }
 	mustFind(t, checkLinks(links, packages, standard),
+		"importing inbox links "+sdk+"/service/sqs/types;",
 		"importing money links "+sdk+"/service/dynamodb;",
 		"importing outbox links "+modulePath+"/dynamosim/internal/engine;",
 		"importing outbox links "+sdk+"/config;",
-		"importing outbox links pgregory.net/rapid;")
+		"importing outbox links pgregory.net/rapid;",
+		"importing outbox/sns links "+sdk+"/service/sqs;")
 }
 
 const goLine = "1.25"

@@ -119,8 +119,10 @@ func TestPublisherKeepsTheContract(t *testing.T) {
 			return id
 		},
 		Malformed: map[string]publishertest.Malformed{
-			"no results":        {Answer: answer("", "")},
-			"no lists":          {Answer: func([]publishertest.Sent) string { return "<PublishBatchResponse><PublishBatchResult/></PublishBatchResponse>" }},
+			"no results": {Answer: answer("", "")},
+			"no lists": {Answer: func([]publishertest.Sent) string {
+				return "<PublishBatchResponse><PublishBatchResult/></PublishBatchResponse>"
+			}},
 			"one result":        {Answer: answer("{1}", ""), Published: [2]bool{false, true}},
 			"unknown IDs":       {Answer: answer("{0}<member><Id>7</Id><MessageId>m</MessageId></member><member><Id> 1</Id><MessageId>m</MessageId></member>", ""), Published: [2]bool{true, false}},
 			"the same ID twice": {Answer: answer("{0}{0}", ""), Published: [2]bool{true, false}},

@@ -29,8 +29,7 @@ func encode(e outbox.Event) (outbox.Event, int, error) { return e, len(e.Payload
 // TestEveryMessageHasItsResultWithinTheLimits: whatever the sizes, the order and the answers, no call breaks a limit, each
 // message that fits is sent once, in order where that is asked, and its result is what the broker said of it.
 func TestEveryMessageHasItsResultWithinTheLimits(t *testing.T) {
-	seen := []string{"a full call", "a call that is short for its bytes", "one that never fits", "one behind a failure"}
-	chance.Check(t, seen, func(t *rapid.T, saw func(string)) {
+	chance.Check(t, func(t *rapid.T, seen chance.Seen) {
 		broker := batching.Broker{
 			Name: "broker", Entries: rapid.IntRange(1, 5).Draw(t, "entries"), Bytes: rapid.IntRange(1, 30).Draw(t, "bytes"),
 			EntryBytes: rapid.IntRange(1, 15).Draw(t, "entry bytes"), Ordered: rapid.Bool().Draw(t, "ordered"),
@@ -67,9 +66,9 @@ func TestEveryMessageHasItsResultWithinTheLimits(t *testing.T) {
 				t.Fatalf("a call has %d entries and %d bytes", len(entries), total)
 			}
 			if len(entries) == broker.Entries {
-				saw("a full call")
+				seen["a full call"]++
 			} else if total > broker.Bytes-16 {
-				saw("a call that is short for its bytes")
+				seen["a call that is short for its bytes"]++
 			}
 			return answers, nil
 		})
@@ -80,14 +79,14 @@ func TestEveryMessageHasItsResultWithinTheLimits(t *testing.T) {
 			case was && never, was && r.Ack != answer.Ack, was && (r.Err == nil) != (answer.Ack != ""), was && r.Final != answer.Final:
 				t.Fatalf("%s has the answer %+v and the result %+v", m.Event.ID, answer, r)
 			case !was && never && r.Final:
-				saw("one that never fits")
+				seen["one that never fits"]++
 			case !was && broker.Ordered && r.Err != nil && !r.Final:
-				saw("one behind a failure")
+				seen["one behind a failure"]++
 			case !was:
 				t.Fatalf("%s was not sent; its result is %+v", m.Event.ID, r)
 			}
 		}
-	})
+	}, "a full call", "a call that is short for its bytes", "one that never fits", "one behind a failure")
 }
 
 // codes is a call's error with a code, as the SDK makes it.
