@@ -35,6 +35,7 @@ var links = map[string][]string{
 	"internal/keys":      values,
 	"shardmap":           client,
 	"capacity":           values,
+	"capacity/reference": slices.Concat(values, []string{modulePath + "/capacity"}),
 	"money":              values,
 	"fanout":             client,
 	"txn":                primitive,
