@@ -198,6 +198,7 @@ func (r *Requests) again(step step, stored, wanted *Record, now time.Time) *chan
 	c.set(attrAttempt, numberAttr(int64(stored.Attempt+1)))
 	c.set(attrMode, stringAttr(wanted.Mode.String()))
 	c.held(wanted.Owner, wanted.ClaimID, wanted.LeaseUntil)
+	c.remove(attrReason, attrEvidence, attrProbes) // they were about another attempt, and would mislead a prober
 	if r.watched(wanted.Mode) {
 		c.due(wanted.LeaseUntil)
 	} else if stored.listed() {
