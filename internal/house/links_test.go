@@ -38,6 +38,7 @@ var links = map[string][]string{
 	"capacity/reference": slices.Concat(values, []string{modulePath + "/capacity"}),
 	"money":              values,
 	"fanout":             client,
+	"export":             client,
 	"txn":                primitive,
 	"idempotency":        primitive,
 	"sentinel":           primitive,
