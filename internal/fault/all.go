@@ -7,7 +7,24 @@ import (
 
 // All returns the codes of every package, ordered by their identifiers. docs/errors.md is generated from it.
 func All() []Code {
-	all := slices.Concat(Keys, Shardmap, Capacity, Money, Txn, Idempotency, SentinelCodes, Dynamosim, Export, Outbox, Inbox, Projection, Fanout, Ledger, LedgerProof)
+	all := slices.Concat(
+		Keys,
+		Shardmap,
+		Capacity,
+		Money,
+		Txn,
+		Idempotency,
+		SentinelCodes,
+		Dynamosim,
+		Export,
+		Outbox,
+		Inbox,
+		Projection,
+		Fanout,
+		Ledger,
+		LedgerProof,
+		Reconcile,
+	)
 	slices.SortFunc(all, func(a, b Code) int { return cmp.Compare(a.ID, b.ID) })
 	return all
 }

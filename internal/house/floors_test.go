@@ -45,6 +45,7 @@ var floors = map[string]int{
 	"internal/stores": 3,
 
 	// Floor 4: what is put together from all of it.
+	"reconcile/ready": 4,
 	"invariant":   4,
 	"storetest":   4,
 	"loadtest":    4,
