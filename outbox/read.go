@@ -47,6 +47,25 @@ func (o *Outbox) Get(ctx context.Context, client Client, id string) (Record, err
 	return o.decode(id, out.Item)
 }
 
+// Decode reads an item of the table, as a table export has it: ok is false for an item that is no event of an outbox. The
+// error is an ErrCorrupt.
+func (o *Outbox) Decode(item txn.Item) (r Record, ok bool, err error) {
+	if o.err != nil {
+		return Record{}, false, o.err
+	}
+	pk, _ := item[o.config.Table.PK].(*types.AttributeValueMemberS)
+	sk, _ := item[o.config.Table.SK].(*types.AttributeValueMemberS)
+	if pk == nil || sk == nil {
+		return Record{}, false, nil
+	}
+	id, err := keys.ParseOutbox(keys.Key{PK: pk.Value, SK: sk.Value})
+	if err != nil {
+		return Record{}, false, nil
+	}
+	r, err = o.decode(id, item)
+	return r, err == nil, err
+}
+
 // Listed is a READY event as the index shows it. The index may lag behind the events: what is listed may have been
 // claimed since, and what was created just now may not be listed yet.
 type Listed struct {

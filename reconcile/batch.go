@@ -61,6 +61,7 @@ const (
 // Batch is a stored batch.
 type Batch struct {
 	Manifest
+	// State is where it is.
 	State BatchState
 	// Version rises with every change.
 	Version int64

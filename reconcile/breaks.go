@@ -38,6 +38,7 @@ const (
 
 // Break is a stored discrepancy (AP15, IDX14).
 type Break struct {
+	// Tenant, Batch and ID name it; see [BreakID].
 	Tenant, Batch, ID string
 	// Kind is [Missing], [Unexpected] or [Mismatched].
 	Kind Kind

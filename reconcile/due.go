@@ -19,6 +19,7 @@ import (
 // Listed is a break as the due queue shows it. The index may lag behind the breaks: what is listed may have been resolved
 // since, and one that was written just now may not be listed yet. [Reconciler.Break] reads it as it is.
 type Listed struct {
+	// Tenant, Batch and ID name the break.
 	Tenant, Batch, ID string
 	Kind              Kind
 	// Key is what its rows have in common.

@@ -54,6 +54,7 @@ func (e *InvalidError) Unwrap() error { return ErrInvalid }
 
 // SourceError says which row of which side breaks a rule. Nothing was written.
 type SourceError struct {
+	// Side is whose row it is.
 	Side Side
 	// ID is that of the row, or the key where it is about all rows of one.
 	ID string
@@ -77,6 +78,7 @@ func (e *SourceError) Unwrap() []error {
 
 // ControlError says that a side is not what was declared. No break was written; the batch is FAILED.
 type ControlError struct {
+	// Batch is the batch, Side the input of it.
 	Batch string
 	Side  Side
 	// Total is what differs: "rows", "sums" or "digest".
@@ -97,6 +99,7 @@ func (e *ControlError) Unwrap() error { return ErrControl }
 
 // ExistsError says that another manifest has the ID of a batch.
 type ExistsError struct {
+	// Tenant, Date and Batch are its key.
 	Tenant, Date, Batch string
 }
 
@@ -132,6 +135,7 @@ func (e *StateError) Unwrap() error { return ErrState }
 
 // NotFoundError says that there is no such batch or break.
 type NotFoundError struct {
+	// Batch and Break are what was asked for; Break is empty if it is the batch.
 	Batch, Break string
 }
 
@@ -144,7 +148,8 @@ func (e *NotFoundError) Unwrap() error { return ErrNotFound }
 
 // RecordError says which attribute of a stored record is not what its format has there.
 type RecordError struct {
-	PK, SK    string
+	PK, SK string
+	// Attribute names it, with the names of the maps that it is in.
 	Attribute string
 }
 

@@ -14,6 +14,7 @@ const MaxChanges = 100
 
 // Change is what somebody did to a break.
 type Change struct {
+	// At is when, by the clock of the process.
 	At time.Time
 	// By is who did it.
 	By string

@@ -29,8 +29,10 @@ type Job struct {
 
 // Assignment is who must resolve a break, and by when.
 type Assignment struct {
+	// Owner must resolve it. Required.
 	Owner string
-	Due   time.Time
+	// Due is by when.
+	Due time.Time
 }
 
 // Run runs a batch to its end: it takes the batch over, reads both sides, holds them against the manifest, writes every break

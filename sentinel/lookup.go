@@ -5,6 +5,10 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/dynafin/dynafin/internal/keys"
+	"github.com/dynafin/dynafin/txn"
 )
 
 // Client is the one call that Lookup makes. *dynamodb.Client satisfies it.
@@ -37,4 +41,19 @@ func (n *Names) Lookup(ctx context.Context, client Client, tenant, kind, name st
 		return Held{}, &NotFoundError{tenant, kind, name}
 	}
 	return h, nil
+}
+
+// Decode reads an item of the table, as a table export has it: ok is false for a name that nobody holds, and for an item that
+// is none of this package's. The error is an ErrCorrupt.
+func (n *Names) Decode(item txn.Item) (h Held, ok bool, err error) {
+	pk, _ := item[n.table.PK].(*types.AttributeValueMemberS)
+	sk, _ := item[n.table.SK].(*types.AttributeValueMemberS)
+	if pk == nil || sk == nil {
+		return Held{}, false, nil
+	}
+	tenant, kind, name, err := keys.ParseName(keys.Key{PK: pk.Value, SK: sk.Value})
+	if err != nil {
+		return Held{}, false, nil
+	}
+	return decode(tenant, kind, name, item)
 }

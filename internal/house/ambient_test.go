@@ -31,6 +31,7 @@ var ambientAllowed = map[string]string{
 	"ledger/ledger.go":         "default of Config.Now",
 	"sentinel/names.go":        "default of Config.Now",
 	"outbox/config.go":         "default of RelayConfig.Now",
+	"reconcile/config.go":      "default of Config.Now",
 	"shardmap/store.go":        "default of Config.Now",
 	"dynamosim/options.go":     "default of Options.Now",
 	"internal/stores":          "names and tokens that no other run at an endpoint may meet, and real tables that take time",

@@ -148,7 +148,7 @@ func otherErrors() []errorCase {
 func everyError() []errorCase {
 	var all []errorCase
 	for _, cases := range [][]errorCase{txnErrors(), idempotencyErrors(), sentinelErrors(), fanoutErrors(), shardmapErrors(), ledgerErrors(), inboxErrors(),
-		projectionErrors(), exportErrors(), otherErrors()} {
+		projectionErrors(), exportErrors(), reconcileErrors(), otherErrors()} {
 		all = append(all, cases...)
 	}
 	return all

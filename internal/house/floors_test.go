@@ -46,11 +46,11 @@ var floors = map[string]int{
 
 	// Floor 4: what is put together from all of it.
 	"reconcile/ready": 4,
-	"invariant":   4,
-	"storetest":   4,
-	"loadtest":    4,
-	"cmd/dynafin": 4,
-	"examples":    4,
+	"invariant":       4,
+	"storetest":       4,
+	"loadtest":        4,
+	"cmd/dynafin":     4,
+	"examples":        4,
 
 	// The roof: these tests look at everything, nothing looks at them.
 	"internal/house": 5,

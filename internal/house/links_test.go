@@ -46,6 +46,7 @@ var links = map[string][]string{
 	"inbox":              primitive,
 	"projection":         primitive,
 	"ledger":             primitive,
+	"reconcile":          primitive,
 	"outbox/eventbridge": publisher("/service/eventbridge"),
 	"outbox/kinesis":     publisher("/service/kinesis"),
 	"outbox/sns":         publisher("/service/sns"),

@@ -118,7 +118,9 @@ func Sources(sources iter.Seq2[Source, error]) reconcile.Rows {
 
 // Checkpoints are the versions that a projection has reached, of [projection.Namespace.Checkpoints].
 func Checkpoints(checkpoints iter.Seq2[projection.Checkpoint, error]) reconcile.Rows {
-	return mapped(checkpoints, func(c projection.Checkpoint) (reconcile.Row, bool) { return versionRow(c.Source, c.Version, c.OccurredAt), true })
+	return mapped(checkpoints, func(c projection.Checkpoint) (reconcile.Row, bool) {
+		return versionRow(c.Source, c.Version, c.OccurredAt), true
+	})
 }
 
 func versionRow(source string, version int64, at time.Time) reconcile.Row {
