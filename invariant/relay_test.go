@@ -29,17 +29,27 @@ type street struct {
 	mu      sync.Mutex
 	created []outbox.Event
 	missing int // events that are yet to be committed
+	over    int // how many of those created, from the first on, are over
 	taken   []outbox.Event
 	lease   map[string]time.Time // of each claim of each event
 	version map[string]int64     // of each record
 	steps   map[string]bool
+	quiet   map[string]bool // relays that have ended
+	busy    int             // how many batches the broker has
+	lane    *lane           // nil: the shard map never changes
+}
+
+func newStreet(w *invariant.World, ordered bool, m shardmap.Map) *street {
+	s := &street{w: w, ordered: ordered, lease: map[string]time.Time{}, version: map[string]int64{},
+		steps: map[string]bool{}, quiet: map[string]bool{}}
+	s.events = outbox.New(outbox.Config{Service: "orders", Map: m, Ordered: ordered})
+	w.Table(outbox.DefaultTable, s.events.Index())
+	return s
 }
 
 func publishOrders(ordered bool) func(w *invariant.World) {
 	return func(w *invariant.World) {
-		s := &street{w: w, ordered: ordered, lease: map[string]time.Time{}, version: map[string]int64{}, steps: map[string]bool{}}
-		s.events = outbox.New(outbox.Config{Service: "orders", Map: shardmap.Fixed(1 + w.Choose("more shards", 2)), Ordered: ordered})
-		w.Table(outbox.DefaultTable, s.events.Index())
+		s := newStreet(w, ordered, shardmap.Fixed(1+w.Choose("more shards", 2)))
 		for i := range 1 + w.Choose("more aggregates", 2) {
 			s.produce(fmt.Sprint("order-", i), 1+w.Choose("more versions", 3))
 		}
@@ -65,13 +75,21 @@ func publishOrders(ordered bool) func(w *invariant.World) {
 // produce commits the versions of an aggregate one after the other, as often as it takes.
 func (s *street) produce(aggregate string, versions int) {
 	s.missing += versions
-	next := 1
+	next, occurred := 1, map[int]time.Time{} // when a command comes, its time is fixed, however often it is tried
 	s.w.Worker("producer of "+aggregate, func(ctx context.Context, p *invariant.Process) error {
+		maps := s.lane.maps(p)
 		for ; next <= versions; next++ {
+			if err := s.lane.pause(ctx, p, occurred, next); err != nil {
+				return err
+			}
 			e := outbox.Event{Tenant: "acme", AggregateType: "Order", AggregateID: aggregate, AggregateVersion: int64(next), Type: "OrderFilled",
-				SchemaVersion: 1, OccurredAt: time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC), Payload: []byte("{}")}
+				SchemaVersion: 1, OccurredAt: occurred[next], Payload: []byte("{}")}
 			e.ID = e.OrderedID()
-			_, err := txn.New(p.Client(), p.Txn()).Commit(ctx, s.events.Create(e))
+			events, err := s.lane.under(ctx, s.events, maps)
+			if err != nil {
+				return err
+			}
+			_, err = txn.New(p.Client(), p.Txn()).Commit(ctx, events.Create(e))
 			if err != nil && !errors.Is(err, outbox.ErrDuplicate) {
 				return err
 			}
@@ -93,7 +111,7 @@ func (s *street) relay(i int) {
 		config := outbox.RelayConfig{
 			Owner: p.Name(), Batch: 3, Batches: 1, Lease: relayLease + off, Recover: 5*time.Second + off, PollMin: time.Second + off, PollMax: 4*time.Second + off,
 			MaxAttempts: 3, RetryMin: time.Second, RetryMax: 10 * time.Second, Hold: 5 * time.Second, Renewals: 2,
-			Now: p.Now, NewID: p.NewID, Jitter: p.Jitter,
+			Maps: s.lane.maps(p), Now: p.Now, NewID: p.NewID, Jitter: p.Jitter,
 			Sleep: func(ctx context.Context, d time.Duration) error {
 				if s.done() {
 					cancel()
@@ -102,8 +120,29 @@ func (s *street) relay(i int) {
 			},
 			Observer: func(_ context.Context, o outbox.Observation) { s.observe(o) },
 		}
-		return outbox.NewRelay(s.events, p.Client(), &broker{s, p, life}, config).Run(ctx)
+		err := outbox.NewRelay(s.events, p.Client(), &broker{s, p, life}, config).Run(ctx)
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.quiet[p.Name()] = life.Err() == nil
+		return err
 	})
+}
+
+// published says whether nothing can come from the broker any more: everything is done, and no relay stands still with a batch.
+func (s *street) published() bool {
+	if !s.done() {
+		return false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.busy == 0 && s.quiet["relay-0"] && s.quiet["relay-1"]
+}
+
+// hold counts the batches that the broker has.
+func (s *street) hold(n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.busy += n
 }
 
 func (s *street) observe(o outbox.Observation) {
@@ -112,6 +151,8 @@ func (s *street) observe(o outbox.Observation) {
 	switch {
 	case o.Outcome == outbox.OutcomeApplied:
 		s.steps[o.Pattern[len("AP16."):]] = true
+	case o.Pattern == "AP16.map":
+		s.steps["no map"] = true
 	case o.Outcome == outbox.OutcomeStale && (o.Pattern == "AP16.complete" || o.Pattern == "AP16.retry"):
 		s.steps["a late step is refused"] = true
 	}
@@ -125,6 +166,8 @@ type broker struct {
 }
 
 func (b *broker) Publish(ctx context.Context, batch []outbox.Message) []outbox.Result {
+	b.s.hold(1)
+	defer b.s.hold(-1)
 	results := make([]outbox.Result, len(batch))
 	mood := b.p.Jitter(8)
 	switch mood {
@@ -167,9 +210,13 @@ func (s *street) take(p *invariant.Process, e outbox.Event, lost bool) {
 // operate redrives or passes what is parked; where nothing waits for it, it may stay parked.
 func (s *street) operate() {
 	s.w.Worker("operator", func(ctx context.Context, p *invariant.Process) error {
-		commits := txn.New(p.Client(), p.Txn())
+		commits, maps := txn.New(p.Client(), p.Txn()), s.lane.maps(p)
 		for s.ordered && !s.done() {
-			for record, err := range s.events.Parked(ctx, p.Client()) {
+			events, err := s.lane.under(ctx, s.events, maps)
+			if err != nil {
+				return err
+			}
+			for record, err := range events.Parked(ctx, p.Client()) {
 				if err != nil {
 					return err
 				}
@@ -206,13 +253,17 @@ func (s *street) records() []outbox.Record {
 	return records
 }
 
+// done says whether every event is published, passed, or parked where nobody decides about it. What is over stays over.
 func (s *street) done() bool {
-	records := s.records()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.missing == 0 && !slices.ContainsFunc(records, func(r outbox.Record) bool {
-		return !r.State.Final() && (s.ordered || r.State != outbox.Parked)
-	})
+	for ; s.over < len(s.created); s.over++ {
+		r, err := s.events.Get(context.Background(), s.w.Client(), s.created[s.over].ID)
+		if err != nil || !r.State.Final() && (s.ordered || r.State != outbox.Parked) {
+			return false
+		}
+	}
+	return s.missing == 0
 }
 
 // found holds after every write: what is IN_FLIGHT stands in a journal that ends with its lease at the latest (O1);
@@ -220,6 +271,9 @@ func (s *street) done() bool {
 func (s *street) found() error {
 	for _, r := range s.records() {
 		id := r.Event.ID
+		if err := s.lane.placed(s, r); err != nil {
+			return err
+		}
 		if r.Version < s.version[id] || r.LeaseUntil.Before(s.lease[id+r.Claim]) && r.State == outbox.InFlight {
 			return fmt.Errorf("event %s went from version %d to %d, its lease to %v", id, s.version[id], r.Version, r.LeaseUntil)
 		}
@@ -245,7 +299,11 @@ func (s *street) found() error {
 func (s *street) ended() error {
 	parked := map[string]bool{}
 	s.w.Advance(time.Minute) // the index catches up
-	for record, err := range s.events.Parked(s.w.Context(), s.w.Client()) {
+	events, err := s.lane.under(s.w.Context(), s.events, s.lane.look(s.w))
+	if err != nil {
+		return err
+	}
+	for record, err := range events.Parked(s.w.Context(), s.w.Client()) {
 		if err != nil {
 			return err
 		}
