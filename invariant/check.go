@@ -23,7 +23,8 @@ func Check(t *testing.T, config Config, story func(w *World)) {
 	total, histories, first := newCounters(), 0, ""
 	defer printReplay(t, caller())
 	history := rapid.Custom(func(rt *rapid.T) (o *outcome) {
-		rapid.SyncTest(rt, func(rt *rapid.T) { o = play(t, config, drawn{rt}, nil, story) })
+		bubbled := func(history func()) { rapid.SyncTest(rt, func(rt *rapid.T) { history() }) }
+		inBubble(t, bubbled, func() { o = play(t, config, drawn{rt}, nil, story) })
 		return o
 	})
 	check := func(rt *rapid.T) {
@@ -88,7 +89,8 @@ func Run(t *testing.T, config Config, seed uint64, story func(w *World)) *Histor
 
 func run(t *testing.T, config Config, chance chance, plan *plan, story func(w *World)) *History {
 	var o *outcome
-	synctest.Test(t, func(*testing.T) { o = play(t, config, chance, plan, story) })
+	bubbled := func(history func()) { synctest.Test(t, func(*testing.T) { history() }) }
+	inBubble(t, bubbled, func() { o = play(t, config, chance, plan, story) })
 	hash := o.schedule.hash()
 	return &History{Requests: o.schedule.requests(), Failure: o.failure, Schedule: o.schedule.String(), Hash: hex.EncodeToString(hash[:]),
 		config: config, story: story}

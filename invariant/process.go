@@ -46,13 +46,14 @@ type Process struct {
 //
 // Workers run one at a time, except for timers that fire at the same instant. They share nothing but the database.
 func (w *World) Worker(name string, work func(ctx context.Context, p *Process) error) {
-	w.mu.Lock()
-	worker := &worker{name: name, index: len(w.workers), work: work}
-	w.workers = append(w.workers, worker)
-	w.mu.Unlock()
+	worker := &worker{name: name, work: work}
 	if w.config.SkewMax > 0 && !w.settled {
 		worker.skew = []time.Duration{0, w.config.SkewMax, -w.config.SkewMax, w.config.SkewMax / 7, -w.config.SkewMax / 7}[w.Choose("skew of "+name, 5)]
 	}
+	w.mu.Lock()
+	worker.index = len(w.workers)
+	w.workers = append(w.workers, worker) // after the choice: who is listed when choices run dry has a life that can end
+	w.mu.Unlock()
 	w.begin(worker, 0)
 }
 
