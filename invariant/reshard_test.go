@@ -67,7 +67,7 @@ func (l *lane) pause(ctx context.Context, p *invariant.Process, occurred map[int
 		return nil
 	}
 	if l == nil {
-		occurred[n] = orderedAt
+		occurred[n] = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 		return nil
 	}
 	if err := p.Sleep(ctx, p.Jitter(time.Minute)); err != nil {
