@@ -138,17 +138,17 @@ func (o order) result(decision outcome, submission string) idempotency.Result {
 	}
 }
 
-// ready counts the events that wait for a relay: one keyed query for each shard, never a Scan.
-func (s *service) ready(ctx context.Context) (int, error) {
+// ready counts the events of an outbox that wait for a relay, in each shard up to a limit unless that is 0: one keyed query
+// for each shard, never a Scan.
+func ready(ctx context.Context, client *dynamodb.Client, events *outbox.Outbox, limit int) (waiting int, err error) {
 	endOfTime := time.Date(9999, time.December, 31, 0, 0, 0, 0, time.UTC)
-	events := 0
-	for shard := range s.events.Shards() {
-		for _, err := range s.events.Ready(ctx, s.client, shard, endOfTime, 0) {
+	for shard := range events.Shards() {
+		for _, err := range events.Ready(ctx, client, shard, endOfTime, limit) {
 			if err != nil {
-				return events, err
+				return waiting, err
 			}
-			events++
+			waiting++
 		}
 	}
-	return events, nil
+	return waiting, nil
 }

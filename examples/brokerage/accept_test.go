@@ -36,10 +36,14 @@ func testServiceOn(t *testing.T, db *dynamosim.DB, fates ...dynamosim.Fate) *ser
 	client := db.Client(func(o *dynamodb.Options) { o.HTTPClient = dynamosim.Faulty(db, choose) })
 	s := newService(client, txn.Config{BaseDelay: time.Microsecond, MaxAttempts: 3})
 	s.now = func() time.Time { return time.Date(2026, 11, 27, 15, 0, 0, 0, time.UTC) }
-	if err := s.createTables(t.Context()); err != nil {
+	if err := createTables(t.Context(), client, testTables(s)); err != nil {
 		t.Fatal(err)
 	}
 	return s
+}
+
+func testTables(s *service) []*dynamodb.CreateTableInput {
+	return tables(s.events, newExecution(s.client, txn.Config{}, market{}).events)
 }
 
 func testOrder(t testing.TB, edits ...string) order {
@@ -90,7 +94,7 @@ func TestTheLargestOrderCostsWhatEveryOrderCosts(t *testing.T) {
 func TestTheStoredOrderIsExact(t *testing.T) {
 	s, o := testService(t), testOrder(t)
 	mustAccept(t, s, o, "s-1", accepted)
-	stored := item(t, s, ordersTable, orderPK(o), "META")
+	stored := item(t, s, ordersTable, orderPK(o.Tenant, o.id()), "META")
 	delete(stored, txn.MarkAttribute)
 	id := "ord-" + strings.TrimPrefix(o.id(), "ord-")
 	want := txn.Item{}
@@ -157,7 +161,7 @@ func TestARejectionIsDurableAndCountsOnceWhateverAnswersAreLost(t *testing.T) {
 			mustAccept(t, s, first, "s-1", accepted)
 			mustAccept(t, s, rival, "s-2", nameTaken)
 			mustAccept(t, s, rival, "s-3", replayed)
-			if item(t, s, ordersTable, orderPK(rival), "META") != nil {
+			if item(t, s, ordersTable, orderPK(rival.Tenant, rival.id()), "META") != nil {
 				t.Error("a rejected order is stored")
 			}
 		}
@@ -196,7 +200,7 @@ func TestAnExpiredResultDoesNotLetTheOrderInAgain(t *testing.T) {
 	remove(t, s, idempotencyTable, "TEN#alder#REQ#r-1", "REQUEST")
 	mustAccept(t, s, o, "s-2", replayed)
 	mustAccept(t, s, testOrder(t, `"buy"`, `"sell"`), "s-3", nameTaken)
-	events, err := s.ready(t.Context())
+	events, err := ready(t.Context(), s.client, s.events, 0)
 	if err != nil || events != 1 {
 		t.Errorf("%d events are ready, %v; want one", events, err)
 	}
@@ -215,7 +219,7 @@ func remove(t *testing.T, s *service, table txn.Table, pk, sk string) {
 
 func TestATableOfAnotherShapeIsRefused(t *testing.T) {
 	s := testService(t)
-	foreign := s.tables()[0]
+	foreign := testTables(s)[0]
 	for _, change := range []struct {
 		why  string
 		edit func(in *dynamodb.CreateTableInput)
@@ -226,14 +230,14 @@ func TestATableOfAnotherShapeIsRefused(t *testing.T) {
 			in.GlobalSecondaryIndexes[1].KeySchema = keySchema("statusPk", "SK")
 		}},
 	} {
-		want := s.tables()[0]
+		want := testTables(s)[0]
 		change.edit(want)
 		err := sameShape(foreign, &types.TableDescription{KeySchema: want.KeySchema, GlobalSecondaryIndexes: described(want)})
 		if err == nil || !strings.Contains(err.Error(), change.why) {
 			t.Errorf("want an error that says %q, got %v", change.why, err)
 		}
 	}
-	if err := s.createTables(t.Context()); err != nil {
+	if err := createTables(t.Context(), s.client, testTables(s)); err != nil {
 		t.Errorf("the program's own tables are refused: %v", err)
 	}
 }

@@ -67,7 +67,7 @@ type bench struct {
 func newBench(tb testing.TB) *bench {
 	tb.Helper()
 	s := newService(connect(newWire(1, 0), options{}))
-	if err := s.createTables(context.Background()); err != nil {
+	if err := createTables(context.Background(), s.client, testTables(s)); err != nil {
 		tb.Fatal(err)
 	}
 	return &bench{service: s, order: testOrder(tb)}

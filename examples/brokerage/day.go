@@ -9,6 +9,7 @@ import (
 	"maps"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/dynafin/dynafin/capacity"
 	"github.com/dynafin/dynafin/txn"
@@ -23,9 +24,10 @@ type day struct {
 	runID           string
 	complain        func(err error) // told of every invalid line, in the order of the lines, in the first pass only
 
-	fed   atomic.Int64 // bytes of the source, over all passes
-	mu    sync.Mutex
-	tally tally
+	fed      atomic.Int64 // bytes of the source, over all passes
+	mu       sync.Mutex
+	tally    tally
+	accounts map[account]bool // of the orders that were decided for good
 }
 
 // tally is where the day stands. Read is the sum of the outcomes and Unfinished.
@@ -64,6 +66,7 @@ func (d *day) run(ctx context.Context) error {
 					stop(fmt.Errorf("line %d: undecided, submit it again: %w", j.line, err))
 				}
 				d.count(decision, receipt)
+				d.visit(decision, j.order)
 			}
 		})
 	}
@@ -204,6 +207,19 @@ func (d *day) count(decision outcome, receipt txn.Receipt) {
 	}
 }
 
+// visit notes whose order was accepted, now or before.
+func (d *day) visit(decision outcome, o order) {
+	if decision != accepted && decision != replayed {
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.accounts == nil {
+		d.accounts = map[account]bool{}
+	}
+	d.accounts[account{o.Tenant, o.Account}] = true
+}
+
 // snapshot returns a copy of the tally.
 func (d *day) snapshot() tally {
 	d.mu.Lock()
@@ -211,6 +227,11 @@ func (d *day) snapshot() tally {
 	t := d.tally
 	t.Outcomes = maps.Clone(t.Outcomes)
 	return t
+}
+
+// progress is the line on a terminal.
+func (d *day) progress(elapsed time.Duration) string {
+	return progressLine(d.snapshot(), d.percent(), elapsed)
 }
 
 // percent says how much of the input was fed; -1 if its size is not known.

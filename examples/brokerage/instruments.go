@@ -2,36 +2,52 @@ package main
 
 import "github.com/dynafin/dynafin/money"
 
-// listed is the broker's master data: the securities that trade here, how finely their quantities are counted and the
-// currency of their prices. ETH-USD stands for the assets whose eighteen places no binary float can hold.
+// listed is the broker's master data: the securities that trade here, how finely their quantities are counted, the
+// currency of their prices and the last price of the day before. ETH-USD stands for the assets whose eighteen places no
+// binary float can hold.
 var listed = [...]struct {
-	symbol   string
-	places   int
-	currency string
+	symbol         string
+	places         int
+	currency, last string
 }{
-	{"ACME", 0, "USD"}, {"GLOBEX", 0, "USD"}, {"NORTHWIND", 0, "USD"}, {"RHEIN", 0, "EUR"}, {"LUMIERE", 0, "EUR"},
-	{"TOKAI", 0, "JPY"}, {"GULF-BANK", 0, "KWD"}, {"WORLD-ETF", 4, "USD"}, {"BOND-ETF", 4, "EUR"}, {"ETH-USD", 18, "USD"},
+	{"ACME", 0, "USD", "19.99"}, {"GLOBEX", 0, "USD", "482.10"}, {"NORTHWIND", 0, "USD", "7.15"},
+	{"RHEIN", 0, "EUR", "134.75"}, {"LUMIERE", 0, "EUR", "22.60"}, {"TOKAI", 0, "JPY", "2875"}, {"GULF-BANK", 0, "KWD", "1.284"},
+	{"WORLD-ETF", 4, "USD", "112.84"}, {"BOND-ETF", 4, "EUR", "98.30"}, {"ETH-USD", 18, "USD", "3120.55"},
 }
 
-// market maps a symbol to its security and the currency it trades in.
-type market map[string]instrument
+// market knows the securities that trade here: by symbol, and as currencies of the texts of amounts.
+type market struct {
+	instruments map[string]instrument
+	registry    money.Registry
+}
 
-type instrument struct{ security, currency money.Currency }
+type instrument struct {
+	security, currency money.Currency
+	last               money.Amount
+}
 
 func openMarket() (market, error) {
-	m := market{}
+	m := market{instruments: map[string]instrument{}}
+	var securities []money.Currency
 	for _, l := range listed {
 		security, err := money.Define(l.symbol, l.places, money.KindSecurity)
 		if err != nil {
-			return nil, err
+			return m, err
 		}
 		currency, err := money.ISO(l.currency)
 		if err != nil {
-			return nil, err
+			return m, err
 		}
-		m[l.symbol] = instrument{security, currency}
+		last, err := money.Parse(l.last, currency)
+		if err != nil {
+			return m, err
+		}
+		securities = append(securities, security)
+		m.instruments[l.symbol] = instrument{security, currency, last}
 	}
-	return m, nil
+	var err error
+	m.registry, err = money.NewRegistry(securities...)
+	return m, err
 }
 
 // amounts reads what depends on the instrument: quantity, currency and limit price. Numbers with an exponent are refused
@@ -51,7 +67,7 @@ func (f *fields) amounts(o *order, m market) {
 	if o.Symbol == "" || code == "" {
 		return // missing, and said so; quantity and price mean nothing without them
 	}
-	in, ok := m[o.Symbol]
+	in, ok := m.instruments[o.Symbol]
 	if !ok {
 		f.fault("symbol", "%q is not listed here", o.Symbol)
 		return

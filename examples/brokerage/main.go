@@ -1,6 +1,7 @@
-// Command brokerage accepts a day's orders, each exactly once: the order, its unique client order ID, its durable
-// result and the event for the rest of the firm are committed in one DynamoDB transaction. It runs on the embedded
-// engine unless -endpoint names another.
+// Command brokerage takes a day's orders through a brokerage firm. Each is accepted exactly once: the order, its unique
+// client order ID, its durable result and the event for the rest of the firm are committed in one DynamoDB transaction.
+// Then the venue fills them: trade, order and event are one transaction again, relays publish the events, and the portfolio
+// follows, each event having one effect. It runs on the embedded engine unless -endpoint names another.
 package main
 
 import (
@@ -23,7 +24,7 @@ var sampleDay []byte
 const usage = `usage: brokerage [flags] [FILE]
 
 Accepts the orders in FILE, one JSON object a line; "-" is standard input; without FILE
-they are a sample day that is built in.
+they are a sample day that is built in. Then it fills them and keeps the portfolios.
 
 exit code: 0 every line was accounted for, 1 could not run or had to stop, 2 wrong usage
 
@@ -62,8 +63,8 @@ func parseFlags(args []string, stderr io.Writer) (options, error) {
 		flags.PrintDefaults()
 	}
 	flags.IntVar(&o.workers, "workers", 8, "how many orders are in work at the same time, 1 to 256")
-	flags.IntVar(&o.passes, "repeat", 1, "feed the day `N` times")
-	flags.Float64Var(&o.lose, "lose-answers", 0, "lose this `share` of the transactions' answers after commit, 0 to 0.9")
+	flags.IntVar(&o.passes, "repeat", 1, "feed the day `N` times, and let the venue repeat itself as often")
+	flags.Float64Var(&o.lose, "lose-answers", 0, "lose this `share` of the answers to transactions after commit, and of the bus, 0 to 0.9")
 	flags.Uint64Var(&o.seed, "seed", 1, "seed of the lost answers")
 	flags.StringVar(&o.endpoint, "endpoint", "", "`URL` of a DynamoDB endpoint; tables are created if absent, credentials and region come from AWS_* variables")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object instead of the table")

@@ -6,7 +6,9 @@ import (
 	"crypto/rand"
 	"errors"
 	"io"
+	"maps"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -25,29 +27,33 @@ func process(ctx context.Context, o options, stdin io.Reader, screen *console) (
 		return nil, err
 	}
 	between := newWire(o.seed, o.lose)
-	s := newService(connect(between, o))
-	if err := s.createTables(ctx); err != nil {
+	client, pace := connect(between, o)
+	s := newService(client, pace)
+	office := newBackOffice(client, s.events, pace, market, o)
+	if err := createTables(ctx, client, tables(s.events, office.execution.events)); err != nil {
 		return nil, err
 	}
 	d := &day{
 		source: from, passes: o.passes, workers: o.workers, market: market, accept: s.accept, runID: rand.Text(),
 		complain: func(err error) { screen.say("%v", err) },
 	}
-	done := screen.follow(d)
+	r := &report{source: from.name, passes: o.passes, workers: o.workers}
+	done := screen.follow(d.progress)
 	stopped := d.run(ctx)
 	done()
-	r := &report{source: from.name, passes: o.passes, workers: o.workers}
-	r.fill(d.snapshot())
+	r.decided(d.snapshot())
 	r.TransactionsSent, r.AnswersLost, r.ReadsSent = between.counts()
-	if ctx.Err() != nil {
-		stopped = errors.New("interrupted; every order that was begun is finished, and feeding the day again is safe")
-	}
-	ready, err := s.ready(context.WithoutCancel(ctx))
-	if err != nil && stopped == nil {
-		stopped = err
-	}
+	ready, err := ready(context.WithoutCancel(ctx), client, s.events, 0)
 	r.OutboxReady = ready
-	return r, stopped
+	if stopped == nil && err == nil {
+		done = screen.follow(func(time.Duration) string { return office.progress() })
+		stopped = office.run(ctx)
+		done()
+	}
+	if ctx.Err() != nil {
+		stopped = errors.New("interrupted; everything that was begun is finished, and feeding the day again is safe")
+	}
+	return r, errors.Join(stopped, err, r.worked(context.WithoutCancel(ctx), office, slices.Collect(maps.Keys(d.accounts))))
 }
 
 // connect returns a client of the endpoint or of the embedded database, and how to retry there: an embedded database gets

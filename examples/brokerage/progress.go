@@ -59,8 +59,8 @@ func (c *console) wipe() {
 	}
 }
 
-// follow shows the progress of a day four times a second until the returned function is called.
-func (c *console) follow(d *day) (stop func()) {
+// follow shows a line of progress four times a second until the returned function is called.
+func (c *console) follow(line func(elapsed time.Duration) string) (stop func()) {
 	if !c.live {
 		return func() {}
 	}
@@ -72,7 +72,7 @@ func (c *console) follow(d *day) (stop func()) {
 		for {
 			select {
 			case <-ticks.C:
-				c.progress(progressLine(d.snapshot(), d.percent(), time.Since(started)))
+				c.progress(line(time.Since(started)))
 			case <-quit:
 				return
 			}

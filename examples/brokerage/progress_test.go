@@ -42,7 +42,7 @@ func TestMessagesStandOnLinesOfTheirOwn(t *testing.T) {
 func TestNoProgressWhereThereIsNoTerminal(t *testing.T) {
 	var screen bytes.Buffer
 	c := newConsole(&screen)
-	c.follow(&day{})()
+	c.follow((&day{}).progress)()
 	if screen.Len() > 0 {
 		t.Errorf("%q was written", screen.String())
 	}

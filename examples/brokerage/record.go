@@ -15,24 +15,29 @@ import (
 // firstVersion is the version of an order when it is accepted; every later change raises it.
 const firstVersion = 1
 
-// statusAccepted is the status of an order that has no fill yet.
-const statusAccepted = "ACCEPTED"
+// The statuses of an order. A filled one is finished, and leaves the index of those that are open.
+const (
+	statusAccepted        = "ACCEPTED"
+	statusPartiallyFilled = "PARTIALLY_FILLED"
+	statusFilled          = "FILLED"
+)
 
-// The keys of the Orders table (IDX01) and its two order indexes (IDX02, IDX03). Components need no escaping: tenant,
-// account and order ID consist of the letters that fields.code allows, which '#' is not one of.
-func orderPK(o order) string   { return "TEN#" + o.Tenant + "#ORDER#" + o.id() }
-func accountPK(o order) string { return "TEN#" + o.Tenant + "#ACCT#" + o.Account }
-func statusPK(o order, status string) string {
-	return accountPK(o) + "#STATUS#" + status
+// The keys of orders and trades (IDX01, IDX04), of accounts (IDX02, IDX05, IDX07) and of an account's orders by status
+// (IDX03). Components need no escaping: tenant, account and order ID consist of the letters that fields.code allows, which
+// '#' is not one of.
+func orderPK(tenant, orderID string) string   { return "TEN#" + tenant + "#ORDER#" + orderID }
+func accountPK(tenant, account string) string { return "TEN#" + tenant + "#ACCT#" + account }
+func statusPK(tenant, account, status string) string {
+	return accountPK(tenant, account) + "#STATUS#" + status
 }
 func placedSK(o order) string { return "ORD#" + timestamp(o.At) + "#" + o.id() }
 
 // orderItem is the stored order. Amounts are exact numbers with their currency and scale beside them.
 func orderItem(o order, now time.Time) (txn.Item, error) {
-	item := ordersTable.Key(orderPK(o), "META")
+	item := ordersTable.Key(orderPK(o.Tenant, o.id()), "META")
 	for name, value := range map[string]string{
-		"accountPk": accountPK(o), "accountSk": placedSK(o),
-		"statusPk": statusPK(o, statusAccepted), "statusSk": placedSK(o),
+		"accountPk": accountPK(o.Tenant, o.Account), "accountSk": placedSK(o),
+		"statusPk": statusPK(o.Tenant, o.Account, statusAccepted), "statusSk": placedSK(o),
 		"orderId": o.id(), "clientOrderId": o.ClientOrderID, "requestKey": o.RequestKey,
 		"tenant": o.Tenant, "account": o.Account, "symbol": o.Symbol, "side": o.Side, "type": o.Type,
 		"timeInForce": o.TimeInForce, "status": statusAccepted, "currency": o.Currency.Code(),
@@ -58,34 +63,44 @@ func orderItem(o order, now time.Time) (txn.Item, error) {
 	return item, nil
 }
 
-// acceptedEvent tells the rest of the firm what was accepted: the whole order, so that nobody has to ask back. It follows
-// from the order alone, so a repeated request builds the same event; only its place in the queue is the time of the
-// commit.
+// acceptedPayload is what the rest of the firm is told about an accepted order: all of it, so that nobody has to ask back.
+type acceptedPayload struct {
+	OrderID       string `json:"order_id"`
+	ClientOrderID string `json:"client_order_id"`
+	Account       string `json:"account"`
+	Symbol        string `json:"symbol"`
+	Side          string `json:"side"`
+	Type          string `json:"type"`
+	TimeInForce   string `json:"time_in_force"`
+	Quantity      string `json:"quantity"`              // "100 ACME"
+	LimitPrice    string `json:"limit_price,omitempty"` // "19.99 USD"
+	Currency      string `json:"currency"`
+	PlacedAt      string `json:"placed_at"`
+	Trader        string `json:"trader,omitempty"`
+	Instructions  string `json:"instructions,omitempty"`
+}
+
+// acceptedEvent follows from the order alone, so a repeated request builds the same event; only its place in the queue is
+// the time of the commit.
 func acceptedEvent(o order, now time.Time) (outbox.Event, error) {
-	payload, err := json.Marshal(struct {
-		OrderID       string        `json:"order_id"`
-		ClientOrderID string        `json:"client_order_id"`
-		Account       string        `json:"account"`
-		Symbol        string        `json:"symbol"`
-		Side          string        `json:"side"`
-		Type          string        `json:"type"`
-		TimeInForce   string        `json:"time_in_force"`
-		Quantity      money.Amount  `json:"quantity"`              // "100 ACME"
-		LimitPrice    *money.Amount `json:"limit_price,omitempty"` // "19.99 USD"
-		Currency      string        `json:"currency"`
-		PlacedAt      string        `json:"placed_at"`
-		Trader        string        `json:"trader,omitempty"`
-		Instructions  string        `json:"instructions,omitempty"`
-	}{
-		o.id(), o.ClientOrderID, o.Account, o.Symbol, o.Side, o.Type, o.TimeInForce, o.Quantity, o.limitPrice(),
-		o.Currency.Code(), timestamp(o.At), o.Trader, o.Instructions,
-	})
+	accepted := acceptedPayload{
+		OrderID: o.id(), ClientOrderID: o.ClientOrderID, Account: o.Account, Symbol: o.Symbol, Side: o.Side, Type: o.Type,
+		TimeInForce: o.TimeInForce, Quantity: o.Quantity.String(), Currency: o.Currency.Code(),
+		PlacedAt: timestamp(o.At), Trader: o.Trader, Instructions: o.Instructions,
+	}
+	if price := o.limitPrice(); price != nil {
+		accepted.LimitPrice = price.String()
+	}
+	payload, err := json.Marshal(accepted)
 	return outbox.Event{
 		ID: o.eventID(), Tenant: o.Tenant, Type: "OrderAccepted", SchemaVersion: 1, Payload: payload,
-		AggregateType: "Order", AggregateID: o.id(), AggregateVersion: firstVersion,
+		AggregateType: orderAggregate, AggregateID: o.id(), AggregateVersion: firstVersion,
 		OccurredAt: o.At, Due: now, CausationID: o.RequestKey,
 	}, err
 }
+
+// orderAggregate is the type of what is versioned in the events of orders and of their trades.
+const orderAggregate = "Order"
 
 // timestamp writes a time so that texts sort as times do: UTC and always nine decimals.
 func timestamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000000000Z") }

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math/big"
@@ -21,9 +23,11 @@ type report struct {
 	Invalid    int `json:"invalid"`
 	Unfinished int `json:"unfinished"`
 
-	// OutboxReady counts the events that wait for a relay, by one keyed query for each READY shard.
+	// OutboxReady counts the events that waited for a relay when all orders were decided, by one keyed query for each READY
+	// shard.
 	OutboxReady int `json:"outbox_ready"`
-	// TransactionsSent counts requests on the wire, repeats after lost answers included; AnswersLost counts these.
+	// TransactionsSent counts the requests on the wire that decided orders, repeats after lost answers included; AnswersLost
+	// counts these.
 	TransactionsSent int `json:"transactions_sent"`
 	AnswersLost      int `json:"answers_lost"`
 	// ReadsSent counts the requests that read an item while orders were decided. It stays 0.
@@ -31,23 +35,65 @@ type report struct {
 
 	UnitsPerAccept units `json:"units_per_accept"`
 
-	source          string
-	passes, workers int
+	// Fills is what the venue reported, each report once: Trades and FillsRefused.
+	Fills        int `json:"fills"`
+	Trades       int `json:"trades"`
+	FillsRefused int `json:"fills_refused"`
+	// EventsPublished counts events that the bus acknowledged, EventsApplied those that had their effect at their consumer, each
+	// once. DuplicatesAbsorbed counts deliveries and reports of the venue whose effect was there already, and EventsEarly
+	// those that had to wait for the one before them. These two differ from run to run.
+	EventsPublished    int `json:"events_published"`
+	EventsApplied      int `json:"events_applied"`
+	DuplicatesAbsorbed int `json:"duplicates_absorbed"`
+	EventsEarly        int `json:"events_early"`
+	// Positions counts those of the accounts of the day, and PositionsDigest is equal for equal positions. GapsOpen counts
+	// orders of which the portfolio misses a version.
+	Positions       int    `json:"positions"`
+	PositionsDigest string `json:"positions_digest"`
+	GapsOpen        int    `json:"gaps_open"`
+
+	// UnitsByStep are the write units of one order that was accepted or routed, one fill that was recorded, one event that was
+	// published or applied.
+	UnitsByStep map[string]units `json:"units_by_step"`
+
+	source                    string
+	passes, workers, accounts int
 }
 
-// units are the write units of one accepted order: the exact mean over the orders whose receipt came with the answer to
-// the write itself, to three decimals if it has more. All are 0 if there is no such order.
+// units are write units: the exact mean over those whose receipt came with the answer to the write itself, to three
+// decimals if it has more. All are 0 if there are none.
 type units struct {
 	Base  json.Number `json:"base"`
 	Index json.Number `json:"index"`
 	Total json.Number `json:"total"`
 }
 
-func (r *report) fill(t tally) {
+func (c cost) mean() units {
+	return units{mean(c.base, c.n), mean(c.index, c.n), mean(c.base+c.index, c.n)}
+}
+
+// decided takes over what became of the orders.
+func (r *report) decided(t tally) {
 	r.OrdersRead, r.Unfinished = t.Read, t.Unfinished
 	r.Accepted, r.Replayed, r.Mismatched = t.Outcomes[accepted], t.Outcomes[replayed], t.Outcomes[mismatched]
 	r.NameTaken, r.Invalid = t.Outcomes[nameTaken], t.Outcomes[invalid]
-	r.UnitsPerAccept = units{mean(t.Base, t.Measured), mean(t.Index, t.Measured), mean(t.Base+t.Index, t.Measured)}
+	r.UnitsPerAccept = cost{t.Measured, t.Base, t.Index}.mean()
+}
+
+// worked takes over what the back office did, and reads what the portfolio has.
+func (r *report) worked(ctx context.Context, b *backOffice, accounts []account) error {
+	a := b.snapshot()
+	open, waiting, gapsUnknown := b.portfolio.gaps(ctx)
+	positions, digest, positionsUnknown := b.portfolio.survey(ctx, accounts)
+	r.Fills, r.Trades, r.FillsRefused = len(a.Fills), a.Trades, a.Refused
+	r.EventsPublished, r.EventsApplied = a.Published, len(a.Routed)+len(a.Applied)-waiting
+	r.DuplicatesAbsorbed, r.EventsEarly = a.Duplicates, a.Waited
+	r.Positions, r.PositionsDigest, r.GapsOpen = positions, digest, open
+	r.accounts = len(accounts)
+	r.UnitsByStep = map[string]units{
+		"accept": r.UnitsPerAccept, "route": a.Route.mean(), "fill": a.Fill.mean(), "publish": a.Publish.mean(), "apply": a.Apply.mean(),
+	}
+	return errors.Join(gapsUnknown, positionsUnknown)
 }
 
 // mean divides exactly; capacity counts in halves of a unit.
@@ -67,24 +113,42 @@ func (r *report) writeJSON(w io.Writer) error {
 
 func (r *report) writeTable(w io.Writer) error {
 	var b strings.Builder
+	row := func(name, figure, meaning string) { fmt.Fprintf(&b, "%-12s %9s   %s\n", name, figure, meaning) }
+	count := func(name string, n int, meaning string) { row(name, grouped(n), meaning) }
 	fmt.Fprintf(&b, "brokerage day: %s, %s, %s\n\n", r.source, plural(r.passes, "pass", "passes"), plural(r.workers, "worker", "workers"))
-	row := func(name string, n int, meaning string) {
-		fmt.Fprintf(&b, "%-12s %9s   %s\n", name, grouped(n), meaning)
-	}
-	fmt.Fprintf(&b, "%-12s %9s   %s\n", "OUTCOME", "ORDERS", "MEANING")
-	row("accepted", r.Accepted, "order, client order ID, result and event committed together")
-	row("replayed", r.Replayed, "decided before: the stored result came back")
-	row("mismatched", r.Mismatched, "the request key belongs to another order")
-	row("name taken", r.NameTaken, "another order has the client order ID")
-	row("invalid", r.Invalid, "refused before anything was sent")
+	row("OUTCOME", "ORDERS", "MEANING")
+	count("accepted", r.Accepted, "order, client order ID, result and event committed together")
+	count("replayed", r.Replayed, "decided before: the stored result came back")
+	count("mismatched", r.Mismatched, "the request key belongs to another order")
+	count("name taken", r.NameTaken, "another order has the client order ID")
+	count("invalid", r.Invalid, "refused before anything was sent")
 	if r.Unfinished > 0 {
-		row("unfinished", r.Unfinished, "undecided when the day stopped: submit again")
+		count("unfinished", r.Unfinished, "undecided when the day stopped: submit again")
 	}
-	row("read", r.OrdersRead, "every line is counted once")
-	fmt.Fprintf(&b, "\noutbox       %9s   events ready, in 13 shards\n", grouped(r.OutboxReady))
-	fmt.Fprintf(&b, "transactions %9s   requests sent; %s lost; reads: %s\n", grouped(r.TransactionsSent), plural(r.AnswersLost, "answer", "answers"), grouped(r.ReadsSent))
-	u := r.UnitsPerAccept
-	fmt.Fprintf(&b, "cost         %9s   write units for each accepted order: %s base + %s index\n", u.Total, u.Base, u.Index)
+	count("read", r.OrdersRead, "every line is counted once")
+	fmt.Fprintln(&b)
+	count("outbox", r.OutboxReady, "events ready when all were decided, in 13 shards")
+	count("transactions", r.TransactionsSent, fmt.Sprintf("requests sent; %s lost; reads: %s", plural(r.AnswersLost, "answer", "answers"), grouped(r.ReadsSent)))
+	fmt.Fprintln(&b)
+	row("AFTERWARDS", "COUNT", "MEANING")
+	count("fills", r.Fills, "reported by the venue, repeats not counted")
+	count("trades", r.Trades, "trade, order and event committed together")
+	count("refused", r.FillsRefused, "more than the order had open; kept for reconciliation")
+	count("published", r.EventsPublished, "events that the bus acknowledged to a relay")
+	count("applied", r.EventsApplied, "events that had their effect, once, at execution or portfolio")
+	count("duplicates", r.DuplicatesAbsorbed, "deliveries and reports whose effect was there already")
+	count("early", r.EventsEarly, "events that waited for the version before theirs")
+	count("gaps", r.GapsOpen, "orders of which the portfolio misses a version")
+	count("positions", r.Positions, fmt.Sprintf("of %s; digest %s", plural(r.accounts, "account", "accounts"), r.PositionsDigest))
+	fmt.Fprintln(&b)
+	row("COST", "UNITS", "WRITE UNITS FOR EACH")
+	for _, step := range [...]struct{ name, what string }{
+		{"accept", "accepted order"}, {"route", "order sent to the venue"}, {"fill", "recorded fill"},
+		{"publish", "published event, claim journal included"}, {"apply", "event applied to a position"},
+	} {
+		u := r.UnitsByStep[step.name]
+		row(step.name, u.Total.String(), fmt.Sprintf("%s: %s base + %s index", step.what, u.Base, u.Index))
+	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }

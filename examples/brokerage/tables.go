@@ -11,28 +11,35 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/dynafin/dynafin/outbox"
 	"github.com/dynafin/dynafin/txn"
 )
 
-// Two tables, one for each bounded context. Orders holds what the order service owns: orders, client order IDs and
-// the outbox. Idempotency belongs to the service's API.
+// A table for each bounded context, with what its service owns. Idempotency belongs to the API of orders. Execution and
+// portfolio keep the receipts of what they consume beside what it changes.
 var (
-	ordersTable      = txn.Table{Name: "brokerage-orders", PK: "PK", SK: "SK"}
-	idempotencyTable = txn.Table{Name: "brokerage-idempotency", PK: "PK", SK: "SK"}
+	ordersTable      = txn.Table{Name: "brokerage-orders", PK: "PK", SK: "SK"}      // orders, client order IDs, outbox
+	idempotencyTable = txn.Table{Name: "brokerage-idempotency", PK: "PK", SK: "SK"} // results
+	executionTable   = txn.Table{Name: "brokerage-execution", PK: "PK", SK: "SK"}   // trades, outbox, inbox
+	portfolioTable   = txn.Table{Name: "brokerage-portfolio", PK: "PK", SK: "SK"}   // positions, checkpoints, inbox
 )
 
 // tables are the tables as CreateTable takes them. Indexes are sparse and hold no more than their readers need, so that
 // an index entry stays within one write unit.
-func (s *service) tables() []*dynamodb.CreateTableInput {
+func tables(orderEvents, tradeEvents *outbox.Outbox) []*dynamodb.CreateTableInput {
 	orders := table(ordersTable.Name)
 	// AP02: an account's orders, newest first.
 	addIndex(orders, "GSI1", "accountPk", "accountSk", "orderId", "clientOrderId", "symbol", "side", "quantity", "limitPrice", "status")
 	// AP03: an account's orders of one status that is still open; a finished order leaves the index.
 	addIndex(orders, "GSI2", "statusPk", "statusSk", "orderId", "symbol", "side", "quantity")
-	// AP16: the events that wait for a relay.
-	orders.GlobalSecondaryIndexes = append(orders.GlobalSecondaryIndexes, s.events.Index())
-	orders.AttributeDefinitions = append(orders.AttributeDefinitions, s.events.IndexAttributes()...)
-	return []*dynamodb.CreateTableInput{orders, table(idempotencyTable.Name)}
+	addOutbox(orders, orderEvents)
+
+	execution := table(executionTable.Name)
+	// AP05: an account's trades. AP06: those of a symbol.
+	addIndex(execution, "GSI1", "accountPk", "accountSk", "tradeId", "orderId", "symbol", "side", "quantity", "price", "amount")
+	addIndex(execution, "GSI2", "symbolPk", "symbolSk", "tradeId", "side", "quantity", "price")
+	addOutbox(execution, tradeEvents)
+	return []*dynamodb.CreateTableInput{orders, table(idempotencyTable.Name), execution, table(portfolioTable.Name)}
 }
 
 func table(name string) *dynamodb.CreateTableInput {
@@ -53,6 +60,12 @@ func addIndex(in *dynamodb.CreateTableInput, name, pk, sk string, include ...str
 	})
 }
 
+// addOutbox adds the index of the events that wait for a relay (AP16).
+func addOutbox(in *dynamodb.CreateTableInput, events *outbox.Outbox) {
+	in.GlobalSecondaryIndexes = append(in.GlobalSecondaryIndexes, events.Index())
+	in.AttributeDefinitions = append(in.AttributeDefinitions, events.IndexAttributes()...)
+}
+
 func attribute(name string) types.AttributeDefinition {
 	return types.AttributeDefinition{AttributeName: aws.String(name), AttributeType: types.ScalarAttributeTypeS}
 }
@@ -69,15 +82,15 @@ const tableWait = 5 * time.Minute
 
 // createTables creates the tables that are absent and waits until all can be used. A table that is there with other
 // keys or without an index is an error: it belongs to somebody else, or to another version of this program.
-func (s *service) createTables(ctx context.Context) error {
-	for _, in := range s.tables() {
+func createTables(ctx context.Context, client *dynamodb.Client, inputs []*dynamodb.CreateTableInput) error {
+	for _, in := range inputs {
 		name := aws.ToString(in.TableName)
-		_, err := s.client.CreateTable(ctx, in)
+		_, err := client.CreateTable(ctx, in)
 		var exists *types.ResourceInUseException
 		if err != nil && !errors.As(err, &exists) {
 			return fmt.Errorf("create table %s: %w", name, err)
 		}
-		ready := dynamodb.NewTableExistsWaiter(s.client, func(o *dynamodb.TableExistsWaiterOptions) {
+		ready := dynamodb.NewTableExistsWaiter(client, func(o *dynamodb.TableExistsWaiterOptions) {
 			o.MinDelay, o.MaxDelay = time.Second, 5*time.Second
 		})
 		described, err := ready.WaitForOutput(ctx, &dynamodb.DescribeTableInput{TableName: in.TableName}, tableWait)

@@ -1,9 +1,9 @@
 // Package daygen makes the sample day of the brokerage example: one JSON order a line, with everything that goes
 // wrong on a real day mixed in, and for every line the facts from which its outcome follows.
 //
-// The same arguments always give the same bytes. The day is built so that its totals do not depend on which of two
-// competing lines is decided first: a request key used for two different orders has exactly one line of each, and the
-// two orders that want one client order ID differ in nothing that the totals count.
+// The same arguments always give the same bytes. The day is built so that what it comes to does not depend on which of two
+// competing lines is decided first: a request key used for two different orders has exactly one line of each, and
+// two orders that want one client order ID or one request key differ in nothing that a total, a fill or a position counts.
 package daygen
 
 import (
@@ -158,10 +158,13 @@ func respelled(number string) string {
 
 // changed is another order under the same request key.
 func (d *day) changed(o order) order {
-	if d.pick(2) == 0 {
-		o.account = "ACC-9" + o.account[len(o.account)-3:]
-	} else {
+	switch {
+	case d.pick(2) != 0:
 		o.trader = "desk supervisor"
+	case o.force == "gtc":
+		o.force = "ioc"
+	default:
+		o.force = "gtc"
 	}
 	return o
 }
@@ -169,7 +172,6 @@ func (d *day) changed(o order) order {
 // rival is another request for the same client order ID.
 func (d *day) rival(o order, i int) order {
 	o.request = fmt.Sprintf("req-%06d-r", i)
-	o.account = "ACC-8" + o.account[len(o.account)-3:]
 	return o
 }
 

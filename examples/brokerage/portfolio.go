@@ -1,0 +1,197 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/dynafin/dynafin/inbox"
+	"github.com/dynafin/dynafin/money"
+	"github.com/dynafin/dynafin/outbox"
+	"github.com/dynafin/dynafin/projection"
+	"github.com/dynafin/dynafin/txn"
+)
+
+// portfolio keeps the positions of every account as a view of the trades (AP07). It is rebuildable and behind, and authorises
+// nothing.
+type portfolio struct {
+	client *dynamodb.Client
+	market market
+	view   *projection.Projection
+}
+
+func newPortfolio(client *dynamodb.Client, pace txn.Config, m market) *portfolio {
+	p := &portfolio{client: client, market: m}
+	p.view = projection.New(client, projection.Config{
+		Name: "portfolio", Table: portfolioTable, View: p.change, Txn: pace,
+		First: firstVersion + 1, // the first version of an order is its acceptance, which changes no position
+	})
+	return p
+}
+
+// namespace is the one that is kept and read. A rebuild would keep another one beside it.
+func (p *portfolio) namespace() *projection.Namespace { return p.view.Namespace(1) }
+
+// apply takes the event of a trade. The source is the order, whose versions have no holes; an event that comes before the one
+// before it waits in the database, and is listed as a gap meanwhile.
+func (p *portfolio) apply(ctx context.Context, e outbox.Event) (projection.Outcome, error) {
+	return p.namespace().Apply(ctx, projection.Event{
+		Source: txn.JoinKey(e.Tenant, e.AggregateType, e.AggregateID), Version: e.AggregateVersion,
+		ID: e.ID, Type: e.Type, OccurredAt: e.OccurredAt, Payload: e.Payload,
+	})
+}
+
+// change is what a trade changes in the view, in the transaction that moves the order's checkpoint: the receipt of the
+// event, and the position (CS06). The version stops what is old, the receipt stops another event under a known ID.
+func (p *portfolio) change(_ context.Context, namespace int, e projection.Event) ([]txn.Part, error) {
+	var t tradePayload
+	if err := json.Unmarshal(e.Payload, &t); err != nil {
+		return nil, fmt.Errorf("event %s: %w", e.ID, err)
+	}
+	quantity, err := p.market.registry.Parse(t.Quantity)
+	if err != nil {
+		return nil, fmt.Errorf("event %s: quantity: %w", e.ID, err)
+	}
+	amount, err := p.market.registry.Parse(t.Amount)
+	if err != nil {
+		return nil, fmt.Errorf("event %s: amount: %w", e.ID, err)
+	}
+	if t.Side == "sell" {
+		quantity, amount = quantity.Neg(), amount.Neg()
+	}
+	received := inbox.New(inbox.Config{Consumer: fmt.Sprintf("portfolio@%d", namespace), Table: portfolioTable})
+	return []txn.Part{
+		received.Receive(
+			inbox.Event{ID: e.ID, Type: e.Type, Source: e.Source, SourceVersion: e.Version, Payload: e.Payload},
+			map[string]string{"position": t.Symbol},
+		),
+		txn.Update(portfolioTable, positionKey(namespace, t.Tenant, t.Account, t.Symbol), positionChange(t, quantity, amount, e), txn.Label("AP07.apply")),
+	}, nil
+}
+
+// positionKey is the route IDX07. A rebuild's view stands beside the first one.
+func positionKey(namespace int, tenant, account, symbol string) txn.Item {
+	pk := accountPK(tenant, account)
+	if namespace > 1 {
+		pk += fmt.Sprintf("#NS#%d", namespace)
+	}
+	return portfolioTable.Key(pk, positionPrefix+symbol)
+}
+
+const positionPrefix = "POS#"
+
+// positionChange adds the trade to a position, exactly: DynamoDB adds decimal numbers of 38 digits. Beside the sums stands
+// which version of which order was the last to change them.
+func positionChange(t tradePayload, quantity, amount money.Amount, e projection.Event) expression.UpdateBuilder {
+	set := func(u expression.UpdateBuilder, name string, value any) expression.UpdateBuilder {
+		return u.Set(expression.Name(name), expression.Value(value))
+	}
+	change := expression.Add(expression.Name("quantity"), expression.Value(quantity.Number())).
+		Add(expression.Name("cost"), expression.Value(amount.Number())).
+		Add(expression.Name("trades"), expression.Value(1))
+	change = set(change, "v", 1)
+	change = set(change, "symbol", t.Symbol)
+	change = set(change, "currency", amount.Currency().Code())
+	change = set(change, "source", e.Source)
+	change = set(change, "sourceVersion", e.Version)
+	return set(change, "asOf", timestamp(e.OccurredAt))
+}
+
+// account is whose positions are read.
+type account struct{ tenant, id string }
+
+// position is what an account has of a security, and what it paid for it in sum. SourceVersion is the version of the order
+// Source whose trade was the last one to change it.
+type position struct {
+	Quantity, Cost money.Amount
+	Trades         string
+	Source         string
+	SourceVersion  string
+}
+
+// positions reads the portfolio of an account, by symbol (AP07): half a read unit for each 4 KiB begun.
+func (p *portfolio) positions(ctx context.Context, of account) (list []position, err error) {
+	key := expression.Key("PK").Equal(expression.Value(accountPK(of.tenant, of.id))).And(expression.Key("SK").BeginsWith(positionPrefix))
+	query, err := expression.NewBuilder().WithKeyCondition(key).Build()
+	if err != nil {
+		return nil, err
+	}
+	pages := dynamodb.NewQueryPaginator(p.client, &dynamodb.QueryInput{
+		TableName: aws.String(portfolioTable.Name), KeyConditionExpression: query.KeyCondition(),
+		ExpressionAttributeNames: query.Names(), ExpressionAttributeValues: query.Values(),
+	})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for _, item := range page.Items {
+			one, err := p.readPosition(item)
+			if err != nil {
+				return nil, fmt.Errorf("account %s: %w", of.id, err)
+			}
+			list = append(list, one)
+		}
+	}
+	return list, nil
+}
+
+func (p *portfolio) readPosition(item txn.Item) (one position, err error) {
+	text := func(name string) string {
+		switch value := item[name].(type) {
+		case *types.AttributeValueMemberS:
+			return value.Value
+		case *types.AttributeValueMemberN:
+			return value.Value
+		}
+		return ""
+	}
+	in, ok := p.market.instruments[text("symbol")]
+	if !ok {
+		return one, fmt.Errorf("a position of %q, which is not listed here", text("symbol"))
+	}
+	if one.Quantity, err = money.FromNumber(item["quantity"], in.security); err != nil {
+		return one, err
+	}
+	one.Cost, err = money.FromNumber(item["cost"], in.currency)
+	one.Trades, one.Source, one.SourceVersion = text("trades"), text("source"), text("sourceVersion")
+	return one, err
+}
+
+// survey counts the positions of accounts, and sums them up in a digest that is equal for equal portfolios.
+func (p *portfolio) survey(ctx context.Context, accounts []account) (count int, digest string, err error) {
+	slices.SortFunc(accounts, func(a, b account) int { return cmp.Or(cmp.Compare(a.tenant, b.tenant), cmp.Compare(a.id, b.id)) })
+	sum := sha256.New()
+	for _, one := range accounts {
+		list, err := p.positions(ctx, one)
+		if err != nil {
+			return count, "", err
+		}
+		count += len(list)
+		for _, has := range list {
+			fmt.Fprintln(sum, one.tenant, one.id, has.Quantity, has.Cost, has.Trades)
+		}
+	}
+	return count, hex.EncodeToString(sum.Sum(nil)[:8]), nil
+}
+
+// gaps counts the orders of which a version is missing, and the events that wait for it (AP13).
+func (p *portfolio) gaps(ctx context.Context) (open int, waiting int, err error) {
+	for gap, err := range p.namespace().Gaps(ctx) {
+		if err != nil {
+			return open, waiting, err
+		}
+		open++
+		waiting += int(gap.Parked)
+	}
+	return open, waiting, nil
+}
