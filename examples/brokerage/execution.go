@@ -9,7 +9,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/dynafin/dynafin/inbox"
 	"github.com/dynafin/dynafin/outbox"
@@ -43,13 +42,10 @@ func (x *execution) route(ctx context.Context, e outbox.Event) (working, inbox.O
 		return w, inbox.Outcome{}, err
 	}
 	note := executionTable.Key(orderPK(w.Tenant, w.OrderID), "ROUTE")
-	for name, value := range map[string]string{"orderId": w.OrderID, "venue": "XDYN", "routedAt": timestamp(x.now())} {
-		note[name] = &types.AttributeValueMemberS{Value: value}
-	}
-	note["v"] = &types.AttributeValueMemberN{Value: "1"}
+	store(note, map[string]string{"orderId": w.OrderID, "venue": venueCode, "routedAt": timestamp(x.now())})
 	outcome, err := x.received.Process(ctx, x.committer,
 		inbox.Event{ID: e.ID, Type: e.Type, Source: e.AggregateID, SourceVersion: e.AggregateVersion, Payload: e.Payload},
-		map[string]string{"venue": "XDYN"},
+		map[string]string{"venue": venueCode},
 		txn.Put(executionTable, note, txn.Label("route")),
 	)
 	return w, outcome, err

@@ -32,35 +32,45 @@ func statusPK(tenant, account, status string) string {
 }
 func placedSK(o order) string { return "ORD#" + timestamp(o.At) + "#" + o.id() }
 
-// orderItem is the stored order. Amounts are exact numbers with their currency and scale beside them.
+// orderItem is the stored order.
 func orderItem(o order, now time.Time) (txn.Item, error) {
 	item := ordersTable.Key(orderPK(o.Tenant, o.id()), "META")
-	for name, value := range map[string]string{
+	store(item, map[string]string{
 		"accountPk": accountPK(o.Tenant, o.Account), "accountSk": placedSK(o),
 		"statusPk": statusPK(o.Tenant, o.Account, statusAccepted), "statusSk": placedSK(o),
 		"orderId": o.id(), "clientOrderId": o.ClientOrderID, "requestKey": o.RequestKey,
 		"tenant": o.Tenant, "account": o.Account, "symbol": o.Symbol, "side": o.Side, "type": o.Type,
 		"timeInForce": o.TimeInForce, "status": statusAccepted, "currency": o.Currency.Code(),
 		"placedAt": timestamp(o.At), "acceptedAt": timestamp(now), "trader": o.Trader, "instructions": o.Instructions,
-	} {
-		if value != "" {
-			item[name] = &types.AttributeValueMemberS{Value: value}
+	})
+	item["version"] = &types.AttributeValueMemberN{Value: strconv.Itoa(firstVersion)}
+	amounts := map[string]money.Amount{"quantity": o.Quantity}
+	if price := o.limitPrice(); price != nil {
+		amounts["limitPrice"] = *price
+	}
+	return item, storeAmounts(item, amounts)
+}
+
+// store adds texts to an item, those that are not empty, and the version of the record's format.
+func store(item txn.Item, texts map[string]string) {
+	item["v"] = &types.AttributeValueMemberN{Value: "1"}
+	for name, text := range texts {
+		if text != "" {
+			item[name] = &types.AttributeValueMemberS{Value: text}
 		}
 	}
-	for name, value := range map[string]int{"v": 1, "version": firstVersion} {
-		item[name] = &types.AttributeValueMemberN{Value: strconv.Itoa(value)}
-	}
-	for name, amount := range map[string]*money.Amount{"quantity": &o.Quantity, "limitPrice": o.limitPrice()} {
-		if amount == nil {
-			continue
-		}
+}
+
+// storeAmounts adds amounts to an item, as exact numbers with their currency and scale beside them.
+func storeAmounts(item txn.Item, amounts map[string]money.Amount) error {
+	for name, amount := range amounts {
 		value, err := amount.Encode()
 		if err != nil {
-			return nil, err
+			return err
 		}
 		item[name] = value
 	}
-	return item, nil
+	return nil
 }
 
 // acceptedPayload is what the rest of the firm is told about an accepted order: all of it, so that nobody has to ask back.

@@ -33,41 +33,23 @@ func (f fill) tradeSK() string { return "TRADE#" + timestamp(f.At) + "#" + f.ID 
 func (f fill) tradeItem(amount money.Rounded, now time.Time) (txn.Item, error) {
 	item := f.tradeKey()
 	o := f.Order
-	for name, value := range map[string]string{
+	store(item, map[string]string{
 		"accountPk": accountPK(o.Tenant, o.Account), "accountSk": f.tradeSK(),
 		"symbolPk": "TEN#" + o.Tenant + "#SYM#" + o.Symbol, "symbolSk": f.tradeSK(),
 		"tradeId": f.ID, "orderId": o.OrderID, "tenant": o.Tenant, "account": o.Account, "symbol": o.Symbol, "side": o.Side,
 		"executedAt": timestamp(f.At), "recordedAt": timestamp(now), "residual": amount.Residual.String(),
-	} {
-		item[name] = &types.AttributeValueMemberS{Value: value}
-	}
-	item["v"] = &types.AttributeValueMemberN{Value: "1"}
-	return item, encodeInto(item, map[string]money.Amount{"quantity": f.Quantity, "price": f.Price, "amount": amount.Amount})
+	})
+	return item, storeAmounts(item, map[string]money.Amount{"quantity": f.Quantity, "price": f.Price, "amount": amount.Amount})
 }
 
 // refusalItem is what is left of a report that cannot be true, for whoever reconciles with the venue.
 func (f fill) refusalItem(open money.Amount, now time.Time) (txn.Item, error) {
 	item := executionTable.Key(orderPK(f.Order.Tenant, f.Order.OrderID), "REFUSED#"+timestamp(f.At)+"#"+f.ID)
-	for name, value := range map[string]string{
+	store(item, map[string]string{
 		"tradeId": f.ID, "orderId": f.Order.OrderID, "tenant": f.Order.Tenant, "reason": "more than the order has open",
 		"executedAt": timestamp(f.At), "recordedAt": timestamp(now),
-	} {
-		item[name] = &types.AttributeValueMemberS{Value: value}
-	}
-	item["v"] = &types.AttributeValueMemberN{Value: "1"}
-	return item, encodeInto(item, map[string]money.Amount{"quantity": f.Quantity, "price": f.Price, "open": open})
-}
-
-// encodeInto stores amounts as exact numbers with their currency and scale beside them.
-func encodeInto(item txn.Item, amounts map[string]money.Amount) error {
-	for name, amount := range amounts {
-		value, err := amount.Encode()
-		if err != nil {
-			return err
-		}
-		item[name] = value
-	}
-	return nil
+	})
+	return item, storeAmounts(item, map[string]money.Amount{"quantity": f.Quantity, "price": f.Price, "open": open})
 }
 
 // tradePayload is what the rest of the firm is told about a trade.

@@ -45,6 +45,9 @@ func (m market) working(e outbox.Event) (w working, err error) {
 	return w, nil
 }
 
+// venueCode is the venue to which all orders go.
+const venueCode = "XDYN"
+
 // fill is what the venue reports: a part of an order was bought or sold. Its ID is the venue's, and unique there.
 type fill struct {
 	ID              string
