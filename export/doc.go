@@ -43,6 +43,29 @@
 // any number of workers, so a [Position] is where a later run goes on. [Export.ForEach] calls concurrently, once for each file at a
 // time, and is faster.
 //
+// # Without an export
+//
+// [Scan] reads the table itself: offline, for an emergency, never for what serves a request. It is throttled to
+// [ScanConfig.UnitsPerSecond] and gives way to a table that is short of capacity. A run with a name can be broken off anywhere and goes on under that name:
+//
+//	Scan a page ──► give it ──► write down the position, if the segment is where it was ──► the next page
+//	      ▲                                      │
+//	      └──── a crash: the page is given again ┘
+//
+// No position is ahead of what was handled, so nothing is left out; what was handled and not written down is given again, at most
+// a page of each segment.
+//
+//	SCAN#name / RUN             v N, format version 1; table S, segments N, startedAt S
+//	SCAN#name / SEGMENT#number  v N; state S, READING or DONE; position M, the key behind which to go on; revision N, which rises
+//	                            with each page; items N, handled so far; owner S, updatedAt S
+//
+// Unlike an export a Scan sees no one moment. Whoever needs one catches up with everything that changed since [ScanRun].StartedAt.
+//
+// # Sources
+//
+// [Export.Records], [Scan.Records] and any other iter.Seq2[Record, error] are interchangeable: for [Write], for package projection,
+// and for whatever compares records.
+//
 // # Boundaries
 //
 // A transaction reaches an export item by item. An export that was made at that moment may have some of its items and not the others:

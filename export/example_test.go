@@ -7,10 +7,54 @@ import (
 	"strings"
 	"testing/fstest"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/dynafin/dynafin/dynamosim"
 	"github.com/dynafin/dynafin/export"
 )
+
+// A table is read without an export, by a run that was broken off, and written as an export would be.
+func ExampleScan() {
+	ctx := context.Background()
+	db := dynamosim.Open(dynamosim.Options{})
+	for _, name := range []string{"Orders", export.DefaultCheckpoints} {
+		if err := db.CreateTable(name); err != nil {
+			panic(err)
+		}
+	}
+	for n := range 9 {
+		item := order(n)
+		item["SK"] = &types.AttributeValueMemberS{Value: "META"}
+		if _, err := db.Client().PutItem(ctx, &dynamodb.PutItemInput{TableName: aws.String("Orders"), Item: item}); err != nil {
+			panic(err)
+		}
+	}
+	scan, err := export.NewScan(db.Client(), export.ScanConfig{Table: "Orders", Name: "audit-7", Segments: 1, PageSize: 2, UnitsPerSecond: 1000})
+	fmt.Println(err)
+	n := 0
+	for range scan.Records(ctx) {
+		if n++; n == 5 {
+			break // a crash
+		}
+	}
+	run, err := scan.Run(ctx)
+	fmt.Println(run.Items, "of them are done, not", n, err)
+
+	bucket := fstest.MapFS{}
+	create := func(name string, content []byte) error {
+		bucket[name] = &fstest.MapFile{Data: content}
+		return nil
+	}
+	dir, err := export.Write(create, export.WriteConfig{Table: "Orders", ExportTime: run.StartedAt}, scan.Records(ctx))
+	e, openErr := export.Open(bucket, dir, export.Config{})
+	fmt.Println("the rest is", e.Manifest().Items, err, openErr)
+	// Output:
+	// <nil>
+	// 4 of them are done, not 5 <nil>
+	// the rest is 5 <nil> <nil>
+}
 
 // An export is read, from the start and from where an earlier run was. Then a file of it is cut.
 func Example() {

@@ -32,8 +32,20 @@ var (
 	ExportLimit = Code{"DFN-1610", "export.ErrLimit",
 		"More items were written within the margin of the boundary than may be kept in memory.",
 		"Raise MaxTorn, or lower Margin.", RetryNever}
+	ExportScan = Code{"DFN-1611", "export.ErrScan",
+		"A page of a table could not be read; what was handled before is written down.",
+		"Look at the AWS error inside; a run of the same name goes on where this one was.", RetrySafe}
+	ExportCheckpoint = Code{"DFN-1612", "export.ErrCheckpoint",
+		"A record of a Scan's run could not be read or written, or the answer was lost; the page before it was handled.",
+		"Run again under the same name: a page that was handled may be given once more, none is left out.", RetrySafe}
+	ExportRun = Code{"DFN-1613", "export.ErrRun",
+		"The run of a Scan was started with other parameters, was not started, or another runner has taken it over.",
+		"Leave it to the other runner, or use another name.", RetryNever}
+	ExportRecord = Code{"DFN-1614", "export.ErrRecord",
+		"A record of a Scan's run cannot be read: another program wrote it, or a newer version of this library.",
+		"Inspect the item that the error names; use another name to begin anew.", RetryNever}
 )
 
 // Export lists the codes of package export.
 var Export = []Code{ExportInvalid, ExportFormat, ExportManifest, ExportMissing, ExportChecksum, ExportDamaged, ExportLine, ExportCount,
-	ExportRead, ExportLimit}
+	ExportRead, ExportLimit, ExportScan, ExportCheckpoint, ExportRun, ExportRecord}

@@ -39,6 +39,7 @@ var ambientAllowed = map[string]string{
 	"invariant/ledger_test.go": "a handler in a bubble, whose clock is virtual",
 	"invariant/clock.go":       "the clock of a bubble, where time is virtual",
 	"examples/brokerage":       "a program owns its process: the time of acceptance, the name of the run, progress on a terminal",
+	"export/scan.go":           "default of ScanConfig.Now",
 	"inbox/inbox.go":           "default of Config.Now",
 	"projection/projection.go": "default of Config.Now",
 }

@@ -16,5 +16,9 @@ func exportErrors() []errorCase {
 		{&export.CountError{File: file, Want: 3, Got: 4}, export.ErrCount, []string{file, "3", "4"}},
 		{&export.ReadError{File: file, Line: 7, Err: errBelow}, export.ErrRead, []string{file, "line 7", "from below"}},
 		{&export.LimitError{File: file, Max: 10}, export.ErrLimit, []string{file, "10"}},
+		{&export.ScanError{Table: "Orders", Segment: 3, Err: errBelow}, export.ErrScan, []string{"Orders", "segment 3", "from below"}},
+		{&export.CheckpointError{Name: "rebuild", Segment: 3, Err: errBelow}, export.ErrCheckpoint, []string{"rebuild", "segment 3", "from below"}},
+		{&export.RunError{Name: "rebuild", Segment: -1, Reason: "was not started"}, export.ErrRun, []string{"rebuild", "was not started"}},
+		{&export.RecordError{PK: "SCAN#rebuild", SK: "RUN", Attribute: "segments"}, export.ErrRecord, []string{"SCAN#rebuild", "RUN", "segments"}},
 	}
 }

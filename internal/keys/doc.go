@@ -64,6 +64,11 @@
 //	PRJ04  Alias              PROJ#{projection}                                         ALIAS
 //	PRJ05  Build              PROJ#{projection}                                         BUILD#{namespace}
 //
+// and those of a Scan:
+//
+//	EXP01  ScanRun            SCAN#{run}                                                RUN
+//	EXP02  ScanSegment        SCAN#{run}                                                SEGMENT#{segment}
+//
 // ClientOrder is Name with the kind CLIENTORDER. A route of up to four components takes and returns them one by one; a
 // longer one has a struct. The functions that end in Partition give the partition key alone, for a Query.
 //
@@ -76,7 +81,8 @@
 //	bucket           two digits, 00 to 99
 //	version, shard,  four digits, 0000 to 9999
 //	line, stripe,
-//	lane, namespace
+//	lane, namespace,
+//	segment
 //	revision         nine digits
 //	position         eighteen digits
 //

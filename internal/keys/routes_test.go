@@ -115,7 +115,7 @@ func routes() []route {
 	add("OutboxReady", "IDX17", "snts", "SERVICE#s0#READY#0001", "DUE#"+at+"#s3")(queued(keys.OutboxReady, keys.ParseOutboxReady))
 	add("Name", "IDX18", "sks", "TEN#s0#K1#s2", "UNIQUE")(three(keys.Name, keys.ParseName))
 	add("RepairDue", "IDX19", "snts", "TEN#s0#REPAIR#0001", "DUE#"+at+"#s3")(queued(keys.RepairDue, keys.ParseRepairDue))
-	return slices.Concat(all, ledgerRoutes(at), outboxRoutes(at), repairRoutes(at), projectionRoutes())
+	return slices.Concat(all, ledgerRoutes(at), outboxRoutes(at), repairRoutes(at), projectionRoutes(), exportRoutes())
 }
 
 // golden returns plain components of a shape: the number of its place marks each.
