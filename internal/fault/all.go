@@ -24,6 +24,7 @@ func All() []Code {
 		Ledger,
 		LedgerProof,
 		Reconcile,
+		Lambda,
 	)
 	slices.SortFunc(all, func(a, b Code) int { return cmp.Compare(a.ID, b.ID) })
 	return all

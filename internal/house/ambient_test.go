@@ -41,6 +41,7 @@ var ambientAllowed = map[string]string{
 	"examples/brokerage":       "a program owns its process: the time of acceptance, the name of the run, progress on a terminal",
 	"export/scan.go":           "default of ScanConfig.Now",
 	"inbox/inbox.go":           "default of Config.Now",
+	"lambda/config.go":         "default of Config.Now",
 	"projection/projection.go": "default of Config.Now",
 }
 

@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -173,6 +174,16 @@ func runIn(dir, name string, args ...string) ([]byte, error) {
 		return out, fmt.Errorf("%s %s: %w\n%s", name, args[0], err, stderr.Bytes())
 	}
 	return out, nil
+}
+
+// nested says whether a directory belongs to a module of its own.
+func (tr *tree) nested(dir string) bool {
+	for ; dir != "."; dir = path.Dir(dir) {
+		if _, ok := tr.named(dir + "/go.mod"); ok {
+			return true
+		}
+	}
+	return false
 }
 
 // named returns the file with this path.

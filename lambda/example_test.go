@@ -1,0 +1,80 @@
+package lambda_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/dynafin/dynafin/dynamosim"
+	"github.com/dynafin/dynafin/inbox"
+	"github.com/dynafin/dynafin/lambda"
+	"github.com/dynafin/dynafin/outbox"
+	"github.com/dynafin/dynafin/txn"
+)
+
+// A queue delivers a fill twice, and something that is no fill. The position grows once, and the rest is listed.
+func Example() {
+	ctx := context.Background()
+	db := dynamosim.Open(dynamosim.Options{})
+	for _, table := range []string{inbox.DefaultTable, "Positions"} {
+		if err := db.CreateTable(table); err != nil {
+			fmt.Println(err)
+			return
+		}
+	}
+	committer := txn.New(db.Client(), txn.Config{})
+	received := inbox.New(inbox.Config{Consumer: "portfolio"})
+	positions := txn.Table{Name: "Positions"}
+
+	store := func(_ context.Context, letter lambda.DeadLetter) error { // in production: a table, or another queue
+		fmt.Println("dead letter", letter.ID+":", letter.Reason)
+		return nil
+	}
+	handler := lambda.SQS(lambda.Config{DeadLetters: store}, func(ctx context.Context, m events.SQSMessage) error {
+		var fill struct{ EventID, Position, Quantity string }
+		if err := json.Unmarshal([]byte(m.Body), &fill); err != nil {
+			return lambda.Permanent(errors.New("not a fill"))
+		}
+		outcome, err := received.Process(ctx, committer, inbox.Event{ID: fill.EventID, Payload: []byte(m.Body)}, nil,
+			txn.Update(positions, positions.Key("POS#"+fill.Position, "META"),
+				expression.Add(expression.Name("quantity"), expression.Value(&types.AttributeValueMemberN{Value: fill.Quantity}))))
+		fmt.Println(m.MessageId, "duplicate:", outcome.Duplicate, err)
+		return err
+	})
+
+	fill := `{"eventId":"evt-1","position":"ACME","quantity":"10"}`
+	response, err := handler(ctx, events.SQSEvent{Records: []events.SQSMessage{ // in production: awslambda.Start(handler)
+		{MessageId: "m-1", Body: fill}, {MessageId: "m-2", Body: "hello"}, {MessageId: "m-3", Body: fill},
+	}})
+	fmt.Println("to be delivered again:", response.BatchItemFailures, err)
+	// Output:
+	// m-1 duplicate: false <nil>
+	// dead letter m-2: lambda: not a fill; retrying cannot help [DFN-2702]
+	// m-3 duplicate: true <nil>
+	// to be delivered again: [] <nil>
+}
+
+// Events are published as the stream of their table shows them, without a poll.
+func ExampleOutbox() {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute) // the function's timeout
+	defer cancel()
+	stored, err := newStreamed(ctx, dynamosim.Open(dynamosim.Options{}), types.StreamViewTypeNewImage, 3)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	broker := &outbox.Memory{}
+	relay := outbox.NewRelay(stored.events, stored.client, broker, outbox.RelayConfig{Owner: "lambda", Drain: 5 * time.Second})
+
+	handler := lambda.Outbox(relay) // in production: awslambda.Start(handler)
+	response, err := handler(ctx, stored.stream)
+	fmt.Println("published:", len(broker.Messages()), "to be delivered again:", response.BatchItemFailures, err)
+	// Output:
+	// published: 3 to be delivered again: [] <nil>
+}
