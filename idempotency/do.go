@@ -67,21 +67,23 @@ func (r *Requests) Do(ctx context.Context, client Client, request Request, work 
 
 // Run does the work of a claim as [Requests.Do] does.
 func (c *Claim) Run(ctx context.Context, client Client, work Work) (Answer, error) {
-	lease := c.record.LeaseUntil.Sub(c.requests.config.Now())
-	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), max(lease, time.Second))
-	defer cancel()
+	lease := max(c.record.LeaseUntil.Sub(c.requests.config.Now()), time.Second)
 	returned := false
 	defer func() {
 		if !returned {
-			_, _ = c.giveUp(after, client, errors.New("the work panicked"))
+			settle, cancel := context.WithTimeout(context.WithoutCancel(ctx), lease)
+			defer cancel()
+			_, _ = c.giveUp(settle, client, errors.New("the work panicked"))
 		}
 	}()
 	result, parts, err := c.work(ctx, lease, work)
 	returned = true
+	settle, cancel := context.WithTimeout(context.WithoutCancel(ctx), lease) // whatever became of the client, or of the lease
+	defer cancel()
 	if err != nil {
-		return c.failed(after, client, err)
+		return c.failed(settle, client, err)
 	}
-	return c.commit(after, client, work, result, parts)
+	return c.commit(settle, client, work, result, parts)
 }
 
 func (c *Claim) work(ctx context.Context, lease time.Duration, work Work) (Result, []txn.Part, error) {

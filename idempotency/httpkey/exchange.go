@@ -71,22 +71,27 @@ func (x *Exchange) Uncertain(evidence idempotency.Evidence) { x.uncertain = &evi
 func (m *Middleware) run(seen *Observation, next http.Handler, r *http.Request, claim *idempotency.Claim) Response {
 	record := claim.Record()
 	lease := record.LeaseUntil.Sub(record.UpdatedAt)
-	settle, cancelSettle := context.WithTimeout(context.WithoutCancel(r.Context()), max(lease, 10*time.Second))
-	defer cancelSettle()
+	settle := func() (context.Context, context.CancelFunc) { // whatever became of the client, or of the lease
+		return context.WithTimeout(context.WithoutCancel(r.Context()), max(lease, time.Second))
+	}
 	x := &Exchange{middleware: m, claim: claim}
 	returned := false
 	defer func() {
 		if !returned {
 			seen.Err = errors.New("httpkey: the handler panicked")
-			x.giveUp(settle, seen.Err)
+			settling, cancel := settle()
+			defer cancel()
+			x.giveUp(settling, seen.Err)
 		}
 	}()
-	ctx, cancel := context.WithTimeout(r.Context(), lease)
-	defer cancel()
+	ctx, ended := context.WithTimeout(r.Context(), lease)
+	defer ended()
 	rec := &recorder{bytesMax: m.config.ResponseBytesMax, header: http.Header{}}
 	next.ServeHTTP(rec, r.WithContext(context.WithValue(ctx, exchangeKey{}, x)))
 	returned = true
-	return x.respond(settle, seen, rec, ctx.Err())
+	settling, cancel := settle()
+	defer cancel()
+	return x.respond(settling, seen, rec, ctx.Err())
 }
 
 // respond decides what the handler's response means, and what the client gets.
