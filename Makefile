@@ -1,4 +1,4 @@
-.PHONY: help test race lint fuzz soak bench generate ci plots brokerage
+.PHONY: help test race lint fuzz soak mutants bench generate ci plots brokerage
 .DEFAULT_GOAL := help
 
 FUZZTIME ?= 30s
@@ -23,6 +23,9 @@ fuzz: ## run every fuzz target for FUZZTIME (30s)
 
 soak: ## run ten thousand histories of each property of the harness, all faults on
 	go test ./invariant -count=1 -timeout 30m -rapid.checks=10000
+
+mutants: ## make known mistakes in the ledger's code, one by one, and see that its tests find each
+	go test ./ledger -run EveryMutantIsFound -count=1 -timeout 30m -mutants
 
 bench: ## run the benchmarks; compare ratios within one run
 	go test -run '^$$' -bench . -benchmem ./...

@@ -242,7 +242,7 @@ func (b *Batcher) join(all *batch, sub *submission) {
 		}
 	}
 	all.members, all.writes = append(all.members, sub), all.writes+writes
-	sub.state, sub.passed = underway, 0
+	sub.state = underway
 }
 
 // pass counts the batch for those that it leaves behind.

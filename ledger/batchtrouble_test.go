@@ -41,30 +41,39 @@ func (c *crowd) through(config ledger.BatchConfig, b between) {
 	c.batcher = c.book.Batcher(c.t.Context(), txn.New(intercepted{c.client, b}, txn.Config{}), config)
 }
 
-// About a busy item: only those who need it give up when the Committer does.
+// About a busy item: only those who need it give up when the Committer does, be it a balance that others share or a record of
+// their own.
 func TestABusyItemFailsOnlyThoseWhoNeedIt(t *testing.T) {
-	inCrowd(t, ledger.BatchConfig{}, nil, func(t *testing.T, c *crowd) {
-		c.open(t, "bank", "ann-", "bob-", "cy-")
-		c.through(ledger.BatchConfig{}, func(_ context.Context, in *dynamodb.TransactWriteItemsInput, next func() (*dynamodb.TransactWriteItemsOutput, error)) (*dynamodb.TransactWriteItemsOutput, error) {
-			reasons, busy := make([]types.CancellationReason, len(in.TransactItems)), false
-			for i, item := range in.TransactItems {
-				reasons[i].Code = aws.String("None")
-				if item.Update != nil && strings.Contains(item.Update.Key["PK"].(*types.AttributeValueMemberS).Value, "bob") {
-					reasons[i].Code, busy = aws.String("TransactionConflict"), true
+	for _, hot := range []string{"ACCT#bob-", "TXN#b", "ACCT#bob-#MONTH#2026-11#BKT#00"} {
+		inCrowd(t, ledger.BatchConfig{}, nil, func(t *testing.T, c *crowd) {
+			c.open(t, "bank", "ann-", "bob-", "cy-")
+			c.through(ledger.BatchConfig{}, func(_ context.Context, in *dynamodb.TransactWriteItemsInput, next func() (*dynamodb.TransactWriteItemsOutput, error)) (*dynamodb.TransactWriteItemsOutput, error) {
+				reasons, busy := make([]types.CancellationReason, len(in.TransactItems)), false
+				for i, item := range in.TransactItems {
+					key := map[string]types.AttributeValue{}
+					if item.Update != nil {
+						key = item.Update.Key
+					} else if item.Put != nil {
+						key = item.Put.Item
+					}
+					reasons[i].Code = aws.String("None")
+					if key["PK"].(*types.AttributeValueMemberS).Value == "TEN#acme#"+hot {
+						reasons[i].Code, busy = aws.String("TransactionConflict"), true
+					}
 				}
+				if busy {
+					return nil, &types.TransactionCanceledException{CancellationReasons: reasons}
+				}
+				return next()
+			})
+			results := c.post(transfer("a", "bank", "ann-", "1.00"), transfer("b", "bank", "bob-", "1.00"), transfer("c", "bank", "cy-", "1.00"))
+			c.expect(results, "2, busy, 2")
+			var contention *txn.ContentionError
+			if !errors.As(results[1].err, &contention) || contention.Attempts != 8 || !slices.Equal(contention.Parts, []string{"AP10.post", "AP12.balance"}) {
+				t.Errorf("%s: %+v", hot, contention)
 			}
-			if busy {
-				return nil, &types.TransactionCanceledException{CancellationReasons: reasons}
-			}
-			return next()
 		})
-		results := c.post(transfer("a", "bank", "ann-", "1.00"), transfer("b", "bank", "bob-", "1.00"), transfer("c", "bank", "cy-", "1.00"))
-		c.expect(results, "2, busy, 2")
-		var contention *txn.ContentionError
-		if !errors.As(results[1].err, &contention) || contention.Attempts != 8 || !slices.Equal(contention.Parts, []string{"AP10.post", "AP12.balance"}) {
-			t.Errorf("%+v", contention)
-		}
-	})
+	}
 }
 
 // The first takes what the second needs, and then cannot be committed: the second is judged without it.
@@ -317,39 +326,52 @@ func TestMonthsAndVersionsDoNotMix(t *testing.T) {
 	})
 }
 
-// Two accounts are never idle at the same moment, and yet a transaction between them gets its turn.
+// Two accounts are never idle at the same moment, and yet a transaction between them gets its turn: who alone keeps one of
+// them busy is kept from it, and so is who would come along in the company of others.
 func TestNobodyIsPassedForever(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := newCrowd(t, dynamosim.Options{ServiceTime: dynamosim.ServiceTime{Transaction: loadService}}, ledger.Config{}, ledger.BatchConfig{Linger: -1, MaxTransactions: 1}, nil)
-		c.open(t, "left", "right", "a", "b")
-		begin, over := time.Now(), atomic.Bool{}
-		stream := func(id, from, to string, offset time.Duration) {
-			for i := range 2 { // one on its way, one waiting
-				go func() {
-					time.Sleep(offset)
-					for n := 0; !over.Load() && time.Since(begin) < 2*time.Second; n++ {
-						if _, err := c.batcher.Post(t.Context(), ledger.Submission{Transaction: transfer(fmt.Sprintf("%s-%d-%d", id, i, n), from, to, "1.00")}); err != nil {
-							t.Error(err)
-							return
-						}
+	type stream struct {
+		from, to string
+		offset   time.Duration
+	}
+	for name, row := range map[string]struct {
+		most    int // in a batch
+		streams []stream
+	}{
+		"alone":      {1, []stream{{"left", "a", 0}, {"right", "b", loadService / 2}}},
+		"in company": {2, []stream{{"hub", "a", 0}, {"hub", "left", 0}, {"till", "b", loadService / 2}, {"till", "right", loadService / 2}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := newCrowd(t, dynamosim.Options{ServiceTime: dynamosim.ServiceTime{Transaction: loadService}}, ledger.Config{}, ledger.BatchConfig{Linger: -1, MaxTransactions: row.most}, nil)
+				c.open(t, "left", "right", "hub", "till", "a", "b")
+				begin, over := time.Now(), atomic.Bool{}
+				for s, stream := range row.streams {
+					for i := range 3 { // one on its way, the others waiting, in a known order
+						go func() {
+							time.Sleep(stream.offset + time.Duration(i*len(row.streams)+s)*time.Microsecond)
+							for n := 0; !over.Load() && time.Since(begin) < 2*time.Second; n++ {
+								if _, err := c.batcher.Post(t.Context(), ledger.Submission{Transaction: transfer(fmt.Sprintf("%d-%d-%d", s, i, n), stream.from, stream.to, "1.00")}); err != nil {
+									t.Error(err)
+									return
+								}
+							}
+						}()
 					}
-				}()
-			}
-		}
-		stream("l", "left", "a", 0)
-		stream("r", "right", "b", loadService/2)
-		time.Sleep(20*loadService + loadService/4)
-		asked := time.Since(begin)
-		if _, err := c.batcher.Post(t.Context(), ledger.Submission{Transaction: transfer("x", "left", "right", "1.00")}); err != nil {
-			t.Error(err)
-		}
-		if batches := int((time.Since(begin) - asked) / loadService); batches < 10 || batches > 20 {
-			t.Errorf("it had to wait for %d batches", batches)
-		}
-		over.Store(true)
-		if err := c.batcher.Close(t.Context()); err != nil {
-			t.Error(err)
-		}
-		synctest.Wait()
-	})
+				}
+				time.Sleep(20*loadService + loadService/4)
+				asked := time.Since(begin)
+				if _, err := c.batcher.Post(t.Context(), ledger.Submission{Transaction: transfer("x", "left", "right", "1.00")}); err != nil {
+					t.Error(err)
+				}
+				if batches := int((time.Since(begin) - asked) / loadService); batches < 5 || batches > 20 {
+					t.Errorf("it had to wait for %d batches", batches)
+				}
+				over.Store(true)
+				if err := c.batcher.Close(t.Context()); err != nil {
+					t.Error(err)
+				}
+				synctest.Wait()
+			})
+		})
+	}
 }
