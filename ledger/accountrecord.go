@@ -38,7 +38,7 @@ func (l *Ledger) accountWrite(a Account, opened int) (txn.Write, error) {
 	}
 	return txn.Write{
 		Action: txn.ActionPut, Table: l.config.Table, Item: item,
-		Condition: ifAbsent, Names: map[string]string{"#pk": l.config.Table.PK}, Fence: true, Settles: true,
+		Condition: ifAbsent, Names: l.absent, Fence: true, Settles: true,
 		Explain: func(old txn.Item) error {
 			if old == nil {
 				return nil
@@ -70,7 +70,7 @@ func (l *Ledger) accountChange(a Account, set string, values map[string]types.At
 		Action: txn.ActionUpdate, Table: l.config.Table, Key: l.config.Table.Key(key.PK, key.SK),
 		Update:    "SET version = version + :one, " + set,
 		Condition: "v = :v AND version = :read AND #status <> :closed",
-		Names:     map[string]string{"#status": attrStatus}, Values: all, Fence: true,
+		Names:     statusName, Values: all, Fence: true,
 		Explain: func(old txn.Item) error {
 			if old == nil {
 				return &NotFoundError{What: "account", Tenant: a.Tenant, ID: a.ID}
@@ -189,7 +189,7 @@ func (l *Ledger) balanceStatus(b Balance, to Status) (txn.Write, error) {
 	return txn.Write{
 		Action: txn.ActionUpdate, Table: l.config.Table, Key: l.config.Table.Key(key.PK, key.SK),
 		Update: "SET #status = :to ADD version :one", Condition: condition,
-		Names: map[string]string{"#status": attrStatus}, Values: values,
+		Names: statusName, Values: values,
 		Explain: func(old txn.Item) error {
 			if old == nil {
 				return &NotFoundError{What: "asset", Tenant: r.tenant, ID: r.account, Asset: r.code}

@@ -154,7 +154,7 @@ func (l *Ledger) authorityWrite(a Account, asset Asset, stripe int) (txn.Write, 
 	}
 	return txn.Write{
 		Action: txn.ActionPut, Table: l.config.Table, Item: item,
-		Condition: ifAbsent, Names: map[string]string{"#pk": l.config.Table.PK}, Fence: true, Settles: true,
+		Condition: ifAbsent, Names: l.absent, Fence: true, Settles: true,
 		Explain: func(old txn.Item) error {
 			if old == nil {
 				return nil

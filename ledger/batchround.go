@@ -169,8 +169,9 @@ func (g *group) add(changes []*change, index map[ref]int) bool {
 // balances is the part that writes the balances. Its refusals show the records that they met.
 func (g *group) balances() txn.Part {
 	writes := make([]txn.Write, len(g.changes))
+	v := newValues(len(g.changes)*changeTexts, len(g.changes)*changeNumbers)
 	for i, c := range g.changes {
-		w, err := g.book.write(c)
+		w, err := g.book.write(c, v)
 		if err != nil {
 			return txn.BadPart(balanceLabel, err)
 		}

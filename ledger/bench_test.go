@@ -17,11 +17,11 @@ func BenchmarkPost(b *testing.B) {
 	}
 }
 
-// Building a Part is on the way of every payment. The number of allocations is the same on every machine.
+// Building a Part is on the way of every payment: at most 120 allocations are promised. The number is the same on every machine.
 func TestPostingTakesFewAllocations(t *testing.T) {
 	book := ledger.New(ledger.Config{})
 	tx := transfer("t-1", "bank", "customer-7", "100.00")
-	if n := testing.AllocsPerRun(100, func() { book.Post(tx) }); n > 120 {
-		t.Errorf("%v allocations, at most 120 are allowed", n)
+	if n := testing.AllocsPerRun(100, func() { book.Post(tx) }); n > 100 {
+		t.Errorf("%v allocations, it was 89", n)
 	}
 }

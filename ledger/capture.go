@@ -57,7 +57,7 @@ func (l *Ledger) captured(r Reservation, tx *Transaction) (txn.Write, error) {
 	if err != nil {
 		return txn.Write{}, err
 	}
-	write, err := l.headerWrite(tx, origin{captures: r.ID}, headerPosted, "", t, make([]int, len(tx.Postings)))
+	write, err := l.headerWrite(tx, origin{captures: r.ID}, headerPosted, "", t, make([]int, len(tx.Postings)), newValues(headerTexts, 0))
 	write.Condition += " AND attribute_exists(#pk)"
 	return write, err
 }
@@ -124,7 +124,7 @@ func (l *Ledger) giveBack(label string, r Reservation, end ReservationState) txn
 	if err != nil {
 		return txn.BadPart(label, err)
 	}
-	authority, err := l.write(&change{ref: r.ref(), currency: r.Left.Currency(), reserved: r.Left.Neg(), opened: -1, anytime: true})
+	authority, err := l.write(&change{ref: r.ref(), currency: r.Left.Currency(), reserved: r.Left.Neg(), opened: -1, anytime: true}, newValues(changeTexts, changeNumbers))
 	if err != nil {
 		return txn.BadPart(label, err)
 	}

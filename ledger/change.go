@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"maps"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -39,17 +40,32 @@ type change struct {
 // moved is by how much the change moves what is available.
 func (c *change) moved() (money.Amount, error) { return c.posted.Add(c.reserved) }
 
-// expression collects the clauses of one write.
+// expression collects the clauses of one write: its condition, and behind it its update.
 type expression struct {
 	strings.Builder
 	names  map[string]string
 	values map[string]types.AttributeValue
+	month  string // of the postings, as digits
+}
+
+// expressionBytes is room for both expressions of nearly every write.
+const expressionBytes = 704
+
+// name gives an attribute another name in the expressions, besides the one that all writes share.
+func (e *expression) name(placeholder, attribute string) {
+	names := map[string]string{placeholder: attribute}
+	maps.Copy(names, e.names)
+	e.names = names
 }
 
 func (e *expression) clause(parts ...string) {
 	if e.Len() > 0 {
 		e.WriteString(" AND ")
 	}
+	e.text(parts...)
+}
+
+func (e *expression) text(parts ...string) {
 	for _, part := range parts {
 		e.WriteString(part)
 	}
@@ -57,7 +73,7 @@ func (e *expression) clause(parts ...string) {
 
 // write turns the change into the write of the authority. What must hold is in the condition, clause by clause; judge
 // finds the one that did not.
-func (l *Ledger) write(c *change) (txn.Write, error) {
+func (l *Ledger) write(c *change, v *values) (txn.Write, error) {
 	key, err := c.ref.key()
 	if err != nil {
 		return txn.Write{}, invalidKey("account", c.ref.account, err)
@@ -66,17 +82,18 @@ func (l *Ledger) write(c *change) (txn.Write, error) {
 	if err != nil {
 		return txn.Write{}, &LimitError{What: "account", ID: c.ref.account, Limit: "digits of an amount", Max: MaxDigits}
 	}
-	e := expression{names: make(map[string]string, 2), values: make(map[string]types.AttributeValue, 14)}
-	e.Grow(640)
-	v := newValues(4, 16)
+	e := expression{values: make(map[string]types.AttributeValue, 14)}
+	if c.postings > 0 {
+		e.month = c.month.digits()
+	}
+	e.Grow(expressionBytes)
 	l.conditions(&e, v, c, moved)
-	condition := e.String()
-	e.Builder = strings.Builder{}
-	e.Grow(320)
+	conditions := e.Len()
 	l.assignments(&e, v, c, moved)
+	both := e.String()
 	return txn.Write{
-		Action: txn.ActionUpdate, Table: l.config.Table, Key: l.config.Table.Key(key.PK, key.SK),
-		Update: e.String(), Condition: condition, Names: e.names, Values: e.values,
+		Action: txn.ActionUpdate, Table: l.config.Table, Key: v.key(l.config.Table, key, 2),
+		Update: both[conditions:], Condition: both[:conditions], Names: e.names, Values: e.values,
 		Fence:   c.expect > 0,
 		Explain: func(old txn.Item) error { return l.explain(c, old) },
 	}, nil
@@ -86,7 +103,7 @@ func (l *Ledger) conditions(e *expression, v *values, c *change, moved money.Amo
 	e.values[":v"], e.values[":scale"] = formatValue, v.integer(int64(c.currency.Scale()))
 	e.clause("v = :v AND scale = :scale")
 	if !c.anytime {
-		e.names["#status"], e.values[":open"] = attrStatus, openValue
+		e.names, e.values[":open"] = statusName, openValue
 		e.clause("#status = :open")
 	}
 	if c.takes != "" {
@@ -120,7 +137,7 @@ func (l *Ledger) bound(e *expression, v *values, attribute, name string, addend 
 		return
 	}
 	if name[0] == '#' {
-		e.names[name] = attribute
+		e.name(name, attribute)
 	}
 	limit, comparison := ceiling(addend.Currency()), " <= :most"
 	if addend.Sign() < 0 {
@@ -147,7 +164,7 @@ func ceiling(c money.Currency) money.Amount {
 
 // period holds the postings' month against what is closed, open and full.
 func (l *Ledger) period(e *expression, v *values, c *change) {
-	m := c.month.digits()
+	m := e.month
 	e.values[":month"], e.values[":openMonths"], e.values[":slots"] = v.text(m), maxOpenMonths, v.integer(c.slots)
 	e.clause("(attribute_not_exists(closed) OR closed < :month)")
 	e.clause("(attribute_not_exists(months) OR contains(months, :month) OR size(months) < :openMonths)")
@@ -173,10 +190,9 @@ func (l *Ledger) period(e *expression, v *values, c *change) {
 }
 
 func (l *Ledger) assignments(e *expression, v *values, c *change, moved money.Amount) {
-	m := ""
+	m := e.month
 	if c.postings > 0 {
-		m = c.month.digits()
-		e.room(v, c, m)
+		e.room(v, c)
 	}
 	e.WriteString(" ADD version :one")
 	e.values[":one"] = oneValue
@@ -192,7 +208,7 @@ func (l *Ledger) assignments(e *expression, v *values, c *change, moved money.Am
 		e.sum(":posted", addend, attrPosted)
 	}
 	if !c.reserved.IsZero() {
-		e.names["#reserved"] = attrReserved
+		e.name("#reserved", attrReserved)
 		e.sum(":reserved", v.number(c.reserved.MinorUnits()), "#reserved")
 	}
 	switch {
@@ -208,22 +224,19 @@ func (l *Ledger) assignments(e *expression, v *values, c *change, moved money.Am
 }
 
 // room takes the postings' slots out of their bucket, or out of the next one.
-func (e *expression) room(v *values, c *change, m string) {
+func (e *expression) room(v *values, c *change) {
 	if c.rolls {
 		e.values[":next"] = v.integer(int64(c.bucket))
-		e.clause("SET b", m, " = :next, r", m, " = slots - :slots")
+		e.text("SET b", e.month, " = :next, r", e.month, " = slots - :slots")
 		return
 	}
-	e.clause("SET r", m, " = if_not_exists(r", m, ", slots) - :slots")
+	e.text("SET r", e.month, " = if_not_exists(r", e.month, ", slots) - :slots")
 }
 
 // sum adds to an attribute, whose name comes in pieces.
 func (e *expression) sum(placeholder string, addend types.AttributeValue, attribute ...string) {
 	e.WriteString(", ")
-	for _, piece := range attribute {
-		e.WriteString(piece)
-	}
-	e.WriteString(" ")
-	e.WriteString(placeholder)
+	e.text(attribute...)
+	e.text(" ", placeholder)
 	e.values[placeholder] = addend
 }

@@ -113,14 +113,6 @@ func parseHalf(text string) (half, bool) {
 // ok is false if an attribute is neither text, number nor binary, which no posting has.
 func (l *Ledger) PostingDigest(item txn.Item) (d Digest, ok bool) {
 	table := l.config.Table
-	var space [16]string
-	names := space[:0]
-	for name := range item {
-		if name != table.PK && name != table.SK && name != txn.MarkAttribute && name != txn.UpdateMarkAttribute {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
 	var buffer [768]byte
 	text := append(buffer[:0], "dynafin.ledger.posting.1"...)
 	for _, key := range [...]string{table.PK, table.SK} {
@@ -128,7 +120,8 @@ func (l *Ledger) PostingDigest(item txn.Item) (d Digest, ok bool) {
 			return Digest{}, false
 		}
 	}
-	for _, name := range names {
+	var space [16]string
+	for _, name := range l.digested(item, space[:0]) {
 		text = appendText(text, name)
 		if text, ok = appendValue(text, item[name]); !ok {
 			return Digest{}, false
@@ -136,6 +129,38 @@ func (l *Ledger) PostingDigest(item txn.Item) (d Digest, ok bool) {
 	}
 	sum := sha256.Sum256(text)
 	return Digest(sum[:DigestBytes]), true
+}
+
+// postingAttributes are what a posting may have besides its key, in the order of their names.
+var postingAttributes = [...]string{
+	attrAccount, attrAmount, attrAsset, attrClass, attrEffective, attrLine, attrRecorded, attrScale, attrSource, attrTransaction, attrFormat,
+}
+
+// digested returns the names that go into a posting's digest, in order. Where only those are there that it may have, which is
+// nearly always, nothing needs to be sorted.
+func (l *Ledger) digested(item txn.Item, names []string) []string {
+	others := 0
+	for _, name := range [...]string{l.config.Table.PK, l.config.Table.SK, txn.MarkAttribute, txn.UpdateMarkAttribute} {
+		if _, ok := item[name]; ok {
+			others++
+		}
+	}
+	for _, name := range postingAttributes {
+		if _, ok := item[name]; ok {
+			names = append(names, name)
+		}
+	}
+	if len(names)+others == len(item) {
+		return names
+	}
+	names = names[:0]
+	for name := range item {
+		if name != l.config.Table.PK && name != l.config.Table.SK && name != txn.MarkAttribute && name != txn.UpdateMarkAttribute {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 func appendText(to []byte, s string) []byte {

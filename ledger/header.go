@@ -77,20 +77,18 @@ func (tx *Transaction) fingerprint(from origin) [sha256.Size]byte {
 }
 
 // headerWrite creates the header, which decides what the identifier means.
-func (l *Ledger) headerWrite(tx *Transaction, from origin, state, reason string, t times, buckets []int) (txn.Write, error) {
+func (l *Ledger) headerWrite(tx *Transaction, from origin, state, reason string, t times, buckets []int, v *values) (txn.Write, error) {
 	key, err := keys.Transaction(tx.Tenant, tx.ID)
 	if err != nil {
 		return txn.Write{}, invalidKey("transaction", tx.ID, err)
 	}
 	fingerprint := tx.fingerprint(from)
-	v := newValues(7, 0)
-	item := make(txn.Item, 14)
-	item[l.config.Table.PK], item[l.config.Table.SK] = v.text(key.PK), v.text(key.SK)
+	item := v.key(l.config.Table, key, 14)
 	item[attrFormat], item[attrState] = formatValue, v.text(state)
 	item[attrEffective], item[attrRecorded] = v.text(t.effective), v.text(t.recorded)
 	item[attrFingerprint] = &types.AttributeValueMemberB{Value: fingerprint[:]}
 	if state == headerPosted {
-		item[attrLines] = linesValue(tx, buckets)
+		item[attrLines] = linesValue(tx, buckets, v)
 	}
 	if len(tx.Metadata) > 0 {
 		item[attrMetadata] = metadataValue(tx.Metadata)
@@ -105,15 +103,13 @@ func (l *Ledger) headerWrite(tx *Transaction, from origin, state, reason string,
 	tenant, id := tx.Tenant, tx.ID
 	return txn.Write{
 		Action: txn.ActionPut, Table: l.config.Table, Item: item,
-		Condition: ifAbsent, Names: map[string]string{"#pk": l.config.Table.PK}, Fence: true, Settles: true,
+		Condition: ifAbsent, Names: l.absent, Fence: true, Settles: true,
 		Explain: func(old txn.Item) error { return taken(tenant, id, fingerprint[:], old) },
 	}, nil
 }
 
-func linesValue(tx *Transaction, buckets []int) types.AttributeValue {
-	n := len(tx.Postings)
-	v := newValues(3*n, 5*n)
-	list := make([]types.AttributeValue, n)
+func linesValue(tx *Transaction, buckets []int, v *values) types.AttributeValue {
+	list := make([]types.AttributeValue, len(tx.Postings))
 	for i := range tx.Postings {
 		p := &tx.Postings[i]
 		c := p.Amount.Currency()

@@ -114,12 +114,14 @@ type Ledger struct {
 	config Config
 	err    error
 	hints  hints
+	absent map[string]string // the names of the condition ifAbsent
 }
 
 // New returns the ledger of one table. A configuration that breaks a rule (see [Config.Validate]) is reported by each
 // use.
 func New(config Config) *Ledger {
-	return &Ledger{config: config.WithDefaults(), err: config.Validate()}
+	config = config.WithDefaults()
+	return &Ledger{config: config, err: config.Validate(), absent: map[string]string{"#pk": config.Table.PK}}
 }
 
 // unusable says why a ledger cannot be used, if so.

@@ -169,7 +169,7 @@ func (l *Ledger) sealWrite(b Balance, m MonthTotals, through Totals, at string) 
 	item[attrSealedAt] = text(at)
 	return txn.Write{
 		Action: txn.ActionPut, Table: l.config.Table, Item: item,
-		Condition: ifAbsent, Names: map[string]string{"#pk": l.config.Table.PK}, Fence: true,
+		Condition: ifAbsent, Names: l.absent, Fence: true,
 	}, nil
 }
 

@@ -14,7 +14,15 @@ type plan struct {
 	postings []txn.Write
 	changes  []*change
 	extra    []txn.Write // a reservation or links
+	values   *values     // of everything that the plan writes
 }
+
+// How many values of each kind there are room for: those of a header, of a posting with its line in the header, and of a change.
+const (
+	headerTexts                  = 7
+	postingTexts, postingNumbers = 12, 5
+	changeTexts, changeNumbers   = 3, 8
+)
 
 // plan checks a transaction and works out its writes. The bucket is the one that was last seen, or the first.
 func (l *Ledger) plan(tx *Transaction, from origin) (*plan, error) {
@@ -28,8 +36,12 @@ func (l *Ledger) plan(tx *Transaction, from origin) (*plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &plan{tx: tx, postings: make([]txn.Write, len(tx.Postings)), changes: make([]*change, 0, len(tx.Postings))}
-	month := MonthOf(tx.EffectiveAt)
+	n := len(tx.Postings)
+	p := &plan{
+		tx: tx, postings: make([]txn.Write, n), changes: make([]*change, 0, n),
+		values: newValues(headerTexts+n*(postingTexts+changeTexts), n*(postingNumbers+changeNumbers)),
+	}
+	month := Month(t.effective[:len("2006-01")])
 	var space [8]*change
 	of := space[:0] // the change of each line
 	for i := range tx.Postings {
@@ -38,7 +50,7 @@ func (l *Ledger) plan(tx *Transaction, from origin) (*plan, error) {
 			return nil, err
 		}
 		of = append(of, c)
-		item, err := l.postingItem(tx, i, placed(c, tx.Postings[i].Lane), t)
+		item, err := l.postingItem(tx, i, placed(c, tx.Postings[i].Lane), t, p.values)
 		if err != nil {
 			return nil, err
 		}
@@ -55,7 +67,7 @@ func (l *Ledger) plan(tx *Transaction, from origin) (*plan, error) {
 		c.x, c.y = c.x.add(x), c.y.add(y)
 		buckets[i] = c.bucket
 	}
-	if p.header, err = l.headerWrite(tx, from, headerPosted, "", t, buckets); err != nil {
+	if p.header, err = l.headerWrite(tx, from, headerPosted, "", t, buckets, p.values); err != nil {
 		return nil, err
 	}
 	return p, p.expect()
@@ -171,7 +183,7 @@ func (l *Ledger) writes(p *plan) ([]txn.Write, error) {
 	all := make([]txn.Write, 0, 1+len(p.extra)+len(p.changes)+len(p.postings))
 	all = append(append(all, p.header), p.extra...)
 	for _, c := range p.changes {
-		w, err := l.write(c)
+		w, err := l.write(c, p.values)
 		if err != nil {
 			return nil, err
 		}

@@ -63,7 +63,7 @@ func (l *Ledger) refuse(tx *Transaction, reason string) (txn.Write, error) {
 	if err != nil {
 		return txn.Write{}, err
 	}
-	return l.headerWrite(tx, origin{}, headerRefused, reason, t, nil)
+	return l.headerWrite(tx, origin{}, headerRefused, reason, t, nil, newValues(headerTexts, 0))
 }
 
 func checkReason(what, id, reason string) error {

@@ -38,16 +38,14 @@ func (p Placed) key(at time.Time, transaction string, line int) (keys.Key, error
 type times struct{ effective, recorded string }
 
 // postingItem returns the record of one line. Everything in it is part of its digest.
-func (l *Ledger) postingItem(tx *Transaction, line int, at Placed, t times) (txn.Item, error) {
+func (l *Ledger) postingItem(tx *Transaction, line int, at Placed, t times, v *values) (txn.Item, error) {
 	key, err := at.key(tx.EffectiveAt, tx.ID, line)
 	if err != nil {
 		return nil, invalidKey("transaction", tx.ID, err)
 	}
 	p := &tx.Postings[line]
 	c := p.Amount.Currency()
-	v := newValues(9, 4)
-	item := make(txn.Item, 14)
-	item[l.config.Table.PK], item[l.config.Table.SK] = v.text(key.PK), v.text(key.SK)
+	item := v.key(l.config.Table, key, 14)
 	item[attrFormat] = formatValue
 	item[attrAccount] = v.text(p.Account)
 	item[attrAsset], item[attrClass], item[attrScale] = v.text(c.Code()), v.text(classOf(c)), v.integer(int64(c.Scale()))

@@ -1,6 +1,8 @@
 package ledger_test
 
 import (
+	"crypto/sha256"
+	"encoding/binary"
 	"errors"
 	"maps"
 	"slices"
@@ -56,6 +58,59 @@ func TestAChangedPostingHasAnotherDigest(t *testing.T) {
 		if _, ok := b.book.PostingDigest(added); ok {
 			t.Error("a posting with a flag has a digest")
 		}
+	}
+}
+
+// Any program can recompute a digest from the documentation alone, of a posting with whatever attributes.
+func TestTheDigestOfAPostingIsTheDocumentedOne(t *testing.T) {
+	t.Parallel()
+	b := setup(t, ledger.Config{})
+	b.open(t, "bank", "ann-")
+	plain := transfer("t-1", "bank", "ann-", "1.00")
+	plain.Source = ""
+	b.commit(t, b.book.Post(plain))
+	b.commit(t, b.book.Post(transfer("t-2", "bank", "ann-", "2.00")))
+	seen := 0
+	for key, item := range b.dump(t) {
+		if !strings.Contains(key, " / POST#") {
+			continue
+		}
+		seen++
+		odd := maps.Clone(item)
+		odd["note"] = &types.AttributeValueMemberB{Value: []byte{0, 1}}
+		for _, posting := range []txn.Item{item, odd} {
+			names := []string{"PK", "SK"}
+			for _, name := range slices.Sorted(maps.Keys(posting)) {
+				if !slices.Contains([]string{"PK", "SK", txn.MarkAttribute, txn.UpdateMarkAttribute}, name) {
+					names = append(names, name)
+				}
+			}
+			text := []byte("dynafin.ledger.posting.1")
+			add := func(s string) { text = append(binary.AppendUvarint(text, uint64(len(s))), s...) }
+			for i, name := range names {
+				if i > 1 {
+					add(name)
+				}
+				switch v := posting[name].(type) {
+				case *types.AttributeValueMemberS:
+					text = append(text, 'S')
+					add(v.Value)
+				case *types.AttributeValueMemberN:
+					text = append(text, 'N')
+					add(v.Value)
+				case *types.AttributeValueMemberB:
+					text = append(text, 'B')
+					add(string(v.Value))
+				}
+			}
+			sum := sha256.Sum256(text)
+			if d, ok := b.book.PostingDigest(posting); !ok || d != ledger.Digest(sum[:ledger.DigestBytes]) {
+				t.Errorf("%s: %s, %v; the documentation says %x", key, d, ok, sum[:ledger.DigestBytes])
+			}
+		}
+	}
+	if seen != 4 {
+		t.Errorf("%d postings", seen)
 	}
 }
 

@@ -156,6 +156,9 @@ var (
 	maxOpenMonths = integer(MaxOpenMonths)
 )
 
+// Names that expressions of one kind have in common. They are shared and never changed.
+var statusName = map[string]string{"#status": attrStatus}
+
 // values makes attribute values in blocks, which takes fewer allocations than one by one.
 type values struct {
 	texts   []types.AttributeValueMemberS
@@ -174,6 +177,13 @@ func (v *values) text(s string) types.AttributeValue {
 func (v *values) number(s string) types.AttributeValue {
 	v.numbers = append(v.numbers, types.AttributeValueMemberN{Value: s})
 	return &v.numbers[len(v.numbers)-1]
+}
+
+// key makes the key attributes of a record, in an item that gets further attributes up to n.
+func (v *values) key(t txn.Table, key keys.Key, n int) txn.Item {
+	item := make(txn.Item, n)
+	item[t.PK], item[t.SK] = v.text(key.PK), v.text(key.SK)
+	return item
 }
 
 func (v *values) integer(n int64) types.AttributeValue { return v.number(strconv.FormatInt(n, 10)) }

@@ -127,7 +127,7 @@ func (l *Ledger) reserve(r Reservation) ([]txn.Write, error) {
 	if r.Amount.Sign() > 0 {
 		takes = CreditSide
 	}
-	authority, err := l.write(&change{ref: r.ref(), currency: r.Amount.Currency(), reserved: r.Amount, opened: 1, takes: takes})
+	authority, err := l.write(&change{ref: r.ref(), currency: r.Amount.Currency(), reserved: r.Amount, opened: 1, takes: takes}, newValues(changeTexts+1, changeNumbers))
 	return []txn.Write{record, authority}, err
 }
 
@@ -193,7 +193,7 @@ func (l *Ledger) reservationWrite(r Reservation, state ReservationState, reason 
 	}
 	return txn.Write{
 		Action: txn.ActionPut, Table: l.config.Table, Item: item,
-		Condition: ifAbsent, Names: map[string]string{"#pk": l.config.Table.PK}, Fence: true, Settles: true,
+		Condition: ifAbsent, Names: l.absent, Fence: true, Settles: true,
 		Explain: func(old txn.Item) error { return r.taken(old) },
 	}, nil
 }

@@ -77,7 +77,7 @@ func (l *Ledger) postingOf(e Entry, line int) (item txn.Item, ok bool, err error
 	p := e.Postings[line]
 	item, err = l.postingItem(&e.Transaction, line, Placed{
 		Tenant: e.Tenant, Account: p.Account, Stripe: p.Stripe, Lane: p.Lane, Month: MonthOf(e.EffectiveAt), Bucket: e.Buckets[line],
-	}, t)
+	}, t, newValues(postingTexts, postingNumbers))
 	return item, err == nil, err
 }
 
