@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -13,12 +14,13 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/dynafin/dynafin/capacity"
 	"github.com/dynafin/dynafin/dynamosim"
 	"github.com/dynafin/dynafin/money"
 	"github.com/dynafin/dynafin/txn"
 )
 
-// testFills are the fills of an order of 100 ACME: the parts given.
+// testFills are fills of an order at its price: the given parts of ACME.
 func testFills(t *testing.T, o order, parts ...string) (reports []fill) {
 	t.Helper()
 	e, err := acceptedEvent(o, o.At)
@@ -30,9 +32,11 @@ func testFills(t *testing.T, o order, parts ...string) (reports []fill) {
 		t.Fatal(err)
 	}
 	for i, part := range parts {
-		reports = append(reports, fill{
-			ID: fmt.Sprintf("exe-%d", i+1), Order: w, Quantity: mustParse(t, part+" ACME"), Price: mustParse(t, "19.99 USD"), At: o.At,
-		})
+		f := fill{ID: fmt.Sprintf("exe-%d", i+1), Order: w, Price: w.Price, At: o.At}
+		if part != "" {
+			f.Quantity = mustParse(t, part+" ACME")
+		}
+		reports = append(reports, f)
 	}
 	return reports
 }
@@ -210,5 +214,53 @@ func TestARoundedAmountKeepsItsResidual(t *testing.T) {
 	amount, err := f.notional()
 	if err != nil || amount.Amount.String() != "0.00 USD" || amount.Residual.String() != "0.00000000000000312055" {
 		t.Errorf("%s, residual %s, %v", amount.Amount, amount.Residual, err)
+	}
+}
+
+func TestTheStoredTradeIsExact(t *testing.T) {
+	s, office := testOffice(t, options{})
+	o := testOrder(t)
+	mustAccept(t, s, o, "s-1", accepted)
+	f := testFills(t, o, "")[0]
+	f.Quantity, f.Price = mustParse(t, "0.000000000000000001 ETH-USD"), mustParse(t, "0.10 USD")
+	office.execution.now = s.now
+	if _, _, err := office.execution.record(t.Context(), f); err != nil {
+		t.Fatal(err)
+	}
+	trades := collection(t, s, o, "TRADE#")
+	if len(trades) != 1 {
+		t.Fatalf("%d trades are stored", len(trades))
+	}
+	delete(trades[0], txn.MarkAttribute)
+	at := "TRADE#2026-11-27T14:30:00.500000000Z#exe-1"
+	want := "map[PK:TEN#alder#ORDER#" + o.id() + " SK:" + at + " account:ACC-1 accountPk:TEN#alder#ACCT#ACC-1 accountSk:" + at +
+		" amount:map[a:N:0 c:USD s:N:2] executedAt:2026-11-27T14:30:00.500000000Z orderId:" + o.id() +
+		" price:map[a:N:0.1 c:USD s:N:2] quantity:map[a:N:0.000000000000000001 c:ETH-USD s:N:18]" +
+		" recordedAt:2026-11-27T15:00:00.000000000Z residual:0.0000000000000000001 side:buy symbol:ETH-USD" +
+		" symbolPk:TEN#alder#SYM#ETH-USD symbolSk:" + at + " tenant:alder tradeId:exe-1 v:N:1]"
+	if got := show(trades[0]); got != want {
+		t.Errorf("stored\n%s\nwant\n%s", got, want)
+	}
+}
+
+func TestAFillOfTheLargestOrderCostsWhatEveryFillCosts(t *testing.T) {
+	s, office := testOffice(t, options{})
+	o := largestOrder(t)
+	mustAccept(t, s, o, "s-1", accepted)
+	e, err := acceptedEvent(o, o.At)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := testMarket(t).working(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	part, err := w.Quantity.Split(2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, receipt, err := office.execution.record(t.Context(), fill{ID: "exe-" + strings.Repeat("f", 26), Order: w, Quantity: part[0], Price: w.Price, At: o.At})
+	if err != nil || receipt.Base() != capacity.Whole(8) {
+		t.Errorf("it costs %s base units, %v; want 8", receipt.Base(), err)
 	}
 }

@@ -83,9 +83,33 @@ func (f *fields) amounts(o *order, m market) {
 	}
 	o.Currency = currency
 	o.Quantity = f.positive("quantity", quantity, in.security)
+	at := in.last
 	if o.Type == "limit" {
 		o.LimitPrice = f.positive("limit_price", price, currency)
+		at = o.LimitPrice
 	}
+	if o.Quantity.Sign() > 0 && at.Sign() > 0 && !bookable(o.Quantity, at) {
+		f.fault("quantity", "its value at this price does not fit %d digits", money.MaxDigits)
+	}
+}
+
+// bookable reports whether a quantity still has a value at four times its price, which is more than any venue pays here.
+// An order that has none could be accepted, but no trade of it could be booked.
+func bookable(quantity, price money.Amount) bool {
+	high, err := price.MulInt(4)
+	if err == nil {
+		_, err = value(quantity, high)
+	}
+	return err == nil
+}
+
+// value is quantity times price, exactly, and then rounded once, to the currency, with what rounding took away.
+func value(quantity, price money.Amount) (money.Rounded, error) {
+	exact, err := quantity.Rational().Mul(price.Rational())
+	if err != nil {
+		return money.Rounded{}, err
+	}
+	return exact.Round(price.Currency(), money.HalfEven)
 }
 
 func (f *fields) positive(name, text string, c money.Currency) money.Amount {

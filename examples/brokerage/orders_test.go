@@ -85,6 +85,20 @@ func TestParseNamesEveryFaultOfALine(t *testing.T) {
 	}
 }
 
+// An order of which no trade could be booked is not accepted.
+func TestParseRefusesAnOrderWithoutAValue(t *testing.T) {
+	nines := func(n int) string { return strings.Repeat("9", n) }
+	for name, edit := range map[string]*strings.Replacer{
+		"at its limit": strings.NewReplacer("1.000000000000000001", nines(20), `"0.1"`, nines(20)),
+		"at the last price": strings.NewReplacer("1.000000000000000001", nines(38), `"limit"`, `"market"`, `,"limit_price":"0.1"`, "",
+			`"ETH-USD"`, `"TOKAI"`, `"USD"`, `"JPY"`),
+	} {
+		if _, err := testMarket(t).parse([]byte(edit.Replace(goodLine))); err == nil || !strings.Contains(err.Error(), "its value at this price does not fit") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 func TestTwoSpellingsOfOneOrderHaveOneFingerprint(t *testing.T) {
 	m := testMarket(t)
 	fingerprint := func(line string) string {
@@ -134,7 +148,7 @@ func largestOrder(t *testing.T) order {
 		`"r-1"`, `"`+strings.Repeat("#", maxText)+`"`,
 		`"c-1"`, `"`+strings.Repeat("#", maxText)+`"`,
 		`1.000000000000000001`, number,
-		`"0.1"`, strings.Repeat("9", 36)+".99",
+		`"0.1"`, strings.Repeat("9", 15)+".99", // its value just fits
 		`"side"`, `"time_in_force":"day","trader":"`+strings.Repeat("x", maxText)+`","instructions":"`+strings.Repeat("x", maxInstructions)+`","side"`,
 	).Replace(goodLine)
 	o, err := testMarket(t).parse([]byte(line))

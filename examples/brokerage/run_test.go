@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -81,11 +82,46 @@ func mustCost(t *testing.T, got map[string]any) {
 			t.Errorf("an accepted order costs %v %s units, want %v", cost[name], name, units)
 		}
 	}
+	steps, _ := got["units_by_step"].(map[string]any)
+	for step, base := range map[string]float64{"accept": 12, "route": 4, "fill": 8} {
+		if units, _ := steps[step].(map[string]any); units["base"] != base {
+			t.Errorf("%s costs %v base units, want %v", step, units["base"], base)
+		}
+	}
 }
+
+// sampleRun is one run of the sample day, as the program shows it both ways.
+func sampleRun(t *testing.T) (shown struct{ object, table ran }) {
+	t.Helper()
+	r, err := ranSample()
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown.object.stderr, shown.table.stderr = r.stderr, r.stderr
+	var object, table strings.Builder
+	if err := errors.Join(r.report.writeJSON(&object), r.report.writeTable(&table)); err != nil {
+		t.Fatal(err)
+	}
+	shown.object.stdout, shown.table.stdout = object.String(), table.String()
+	return shown
+}
+
+var ranSample = sync.OnceValues(func() (r struct {
+	report *report
+	stderr string
+}, err error) {
+	var stderr bytes.Buffer
+	o, err := parseFlags(nil, &stderr)
+	if err == nil {
+		r.report, err = process(context.Background(), o, nil, newConsole(&stderr))
+	}
+	r.stderr = stderr.String()
+	return r, err
+})
 
 func TestTheSampleDayComesToItsTotals(t *testing.T) {
 	day := daygen.Day(daygen.Seed, daygen.Orders)
-	got := decode(t, brokerage(t.Context(), strings.NewReader(""), "-json"))
+	got := decode(t, sampleRun(t).object)
 	mustCount(t, got, daygen.Expect(day, 1))
 	mustFollow(t, got, day)
 	mustCost(t, got)
@@ -177,7 +213,7 @@ func TestTheReadmeShowsWhatTheProgramPrints(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := brokerage(t.Context(), nil)
+	got := sampleRun(t).table
 	messages := strings.SplitAfterN(got.stderr, "\n", 4)
 	shown := append(messages[:3], strings.SplitAfter(got.stdout, "\n")...)
 	differs := regexp.MustCompile(`^(transactions|duplicates|early|publish|apply) `)

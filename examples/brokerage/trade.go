@@ -12,15 +12,8 @@ import (
 	"github.com/dynafin/dynafin/txn"
 )
 
-// notional is the money that a fill moves: quantity times price, exactly, and then rounded once, to the currency. What
-// rounding took away is kept beside it.
-func (f fill) notional() (money.Rounded, error) {
-	exact, err := f.Quantity.Rational().Mul(f.Price.Rational())
-	if err != nil {
-		return money.Rounded{}, err
-	}
-	return exact.Round(f.Price.Currency(), money.HalfEven)
-}
+// notional is the money that a fill moves. What rounding took away is kept beside it.
+func (f fill) notional() (money.Rounded, error) { return value(f.Quantity, f.Price) }
 
 // tradeKey is where a fill is recorded (IDX04). The venue's ID makes it unique, so a repeated report meets the first one.
 func (f fill) tradeKey() txn.Item {
