@@ -15,7 +15,7 @@ import (
 	"github.com/dynafin/dynafin/txn"
 )
 
-// backOffice is what happens to orders after their acceptance. Its services share nothing but events:
+// backOffice is what happens to orders after their acceptance. Its services hear of one another by events:
 //
 //	orders ─ outbox ─ relays ─ bus ─► execution ─► venue ─ reports ─► execution ─ outbox ─ relays ─ bus ─► portfolio
 type backOffice struct {

@@ -43,8 +43,7 @@ func process(ctx context.Context, o options, stdin io.Reader, screen *console) (
 	done()
 	r.decided(d.snapshot())
 	r.TransactionsSent, r.AnswersLost, r.ReadsSent = between.counts()
-	ready, err := ready(context.WithoutCancel(ctx), client, s.events, 0)
-	r.OutboxReady = ready
+	r.OutboxReady, err = ready(context.WithoutCancel(ctx), client, s.events, 0)
 	if stopped == nil && err == nil {
 		done = screen.follow(func(time.Duration) string { return office.progress() })
 		stopped = office.run(ctx)
