@@ -69,8 +69,8 @@ func answer(text string) func([]publishertest.Sent) string {
 	return func([]publishertest.Sent) string { return text }
 }
 
-func TestPublisherKeepsTheContract(t *testing.T) {
-	publishertest.Run(t, publishertest.Protocol{
+func protocol() publishertest.Protocol {
+	return publishertest.Protocol{
 		New: func(http aws.HTTPClient, _ bool) (outbox.Publisher, error) {
 			return eventbridge.New(client(http), eventbridge.Config{Source: source})
 		},
@@ -90,8 +90,12 @@ func TestPublisherKeepsTheContract(t *testing.T) {
 		Entries: 10, EntryBytes: 256 * 1024,
 		Unfit: publishertest.Outcome{Code: "MalformedDetail"}, Later: publishertest.Outcome{Code: "ThrottlingException"},
 		UnfitCall: "ValidationException", Never: "AccessDeniedException",
-	})
+	}
 }
+
+func TestPublisherKeepsTheContract(t *testing.T) { publishertest.Run(t, protocol()) }
+
+func FuzzAnswers(f *testing.F) { publishertest.Fuzz(f, protocol()) }
 
 func TestConfigurationIsChecked(t *testing.T) {
 	for field, configs := range map[string][]eventbridge.Config{

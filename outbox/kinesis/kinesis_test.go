@@ -67,8 +67,8 @@ func answer(text string) func([]publishertest.Sent) string {
 	return func([]publishertest.Sent) string { return text }
 }
 
-func TestPublisherKeepsTheContract(t *testing.T) {
-	publishertest.Run(t, publishertest.Protocol{
+func protocol() publishertest.Protocol {
+	return publishertest.Protocol{
 		New: func(http aws.HTTPClient, ordered bool) (outbox.Publisher, error) {
 			return kinesis.New(client(http), kinesis.Config{Stream: "orders", Ordered: ordered})
 		},
@@ -88,8 +88,12 @@ func TestPublisherKeepsTheContract(t *testing.T) {
 		Entries: 500, EntryBytes: 1 << 20, Ordered: true,
 		Later:     publishertest.Outcome{Code: "ProvisionedThroughputExceededException"},
 		UnfitCall: "InvalidArgumentException", Never: "AccessDeniedException",
-	})
+	}
 }
+
+func TestPublisherKeepsTheContract(t *testing.T) { publishertest.Run(t, protocol()) }
+
+func FuzzAnswers(f *testing.F) { publishertest.Fuzz(f, protocol()) }
 
 func TestConfigurationIsChecked(t *testing.T) {
 	for field, configs := range map[string][]kinesis.Config{

@@ -101,9 +101,9 @@ func answer(successful, failed string) func([]publishertest.Sent) string {
 	}
 }
 
-func TestPublisherKeepsTheContract(t *testing.T) {
+func protocol() publishertest.Protocol {
 	const failed = "<member><Id>1</Id><Code>InvalidParameter</Code><SenderFault>true</SenderFault></member>"
-	publishertest.Run(t, publishertest.Protocol{
+	return publishertest.Protocol{
 		New: func(http aws.HTTPClient, ordered bool) (outbox.Publisher, error) {
 			arn := topic
 			if ordered {
@@ -132,8 +132,12 @@ func TestPublisherKeepsTheContract(t *testing.T) {
 		Entries: 10, EntryBytes: 256 * 1024, Ordered: true,
 		Unfit: publishertest.Outcome{Code: "InvalidParameter", SenderFault: true}, Later: publishertest.Outcome{Code: "Throttled", SenderFault: true},
 		UnfitCall: "BatchRequestTooLong", Never: "AuthorizationError",
-	})
+	}
 }
+
+func TestPublisherKeepsTheContract(t *testing.T) { publishertest.Run(t, protocol()) }
+
+func FuzzAnswers(f *testing.F) { publishertest.Fuzz(f, protocol()) }
 
 func TestConfigurationIsChecked(t *testing.T) {
 	for field, configs := range map[string][]sns.Config{

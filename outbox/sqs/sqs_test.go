@@ -91,8 +91,8 @@ func answer(format string, ids ...string) func([]publishertest.Sent) string {
 	}
 }
 
-func TestPublisherKeepsTheContract(t *testing.T) {
-	publishertest.Run(t, publishertest.Protocol{
+func protocol() publishertest.Protocol {
+	return publishertest.Protocol{
 		New: func(http aws.HTTPClient, ordered bool) (outbox.Publisher, error) {
 			url := queue
 			if ordered {
@@ -120,8 +120,12 @@ func TestPublisherKeepsTheContract(t *testing.T) {
 		Entries: 10, EntryBytes: 1 << 20, Ordered: true,
 		Unfit: publishertest.Outcome{Code: "InvalidMessageContents", SenderFault: true}, Later: publishertest.Outcome{Code: "RequestThrottled", SenderFault: true},
 		UnfitCall: "InvalidMessageContents", Never: "AccessDeniedException",
-	})
+	}
 }
+
+func TestPublisherKeepsTheContract(t *testing.T) { publishertest.Run(t, protocol()) }
+
+func FuzzAnswers(f *testing.F) { publishertest.Fuzz(f, protocol()) }
 
 func TestConfigurationIsChecked(t *testing.T) {
 	for field, config := range map[string]sqs.Config{

@@ -13,13 +13,14 @@ import (
 // code: a broker's sentences may quote the request.
 func explain(err error) (code, reason string) {
 	var coded smithy.APIError
+	var answer *smithyhttp.ResponseError
 	var unreadable *smithy.DeserializationError
 	switch {
 	case errors.As(err, &coded):
 		code = tidy(coded.ErrorCode())
 		return code, "the call is answered with " + code
-	case errors.As(err, &unreadable):
-		return "", "the answer cannot be read"
+	case errors.As(err, &answer), errors.As(err, &unreadable):
+		return "", "the answer cannot be read" // why not may be said in its own words
 	default:
 		return "", err.Error()
 	}

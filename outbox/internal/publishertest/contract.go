@@ -255,7 +255,10 @@ func testSecrecy(t *testing.T, p Protocol) {
 	secret := "SECRET PAYLOAD"
 	message := outbox.Message{Event: event("order-1", 1, `{"iban":"`+secret+`"}`)}
 	reactions := []Reaction{
-		{Fault: p.UnfitCall}, {Fault: p.Later.Code}, {Fault: secret}, {Raw: "{" + secret}, {Outcomes: []Outcome{{Code: secret}}}, {Lose: true},
+		{Fault: p.UnfitCall}, {Fault: p.Later.Code}, {Fault: secret}, {Outcomes: []Outcome{{Code: secret}}}, {Lose: true},
+	}
+	for _, raw := range unreadable(secret) {
+		reactions = append(reactions, Reaction{Raw: raw})
 	}
 	if p.Unfit.Code != "" {
 		reactions = append(reactions, Reaction{Outcomes: []Outcome{p.Unfit}})
@@ -266,6 +269,14 @@ func testSecrecy(t *testing.T, p Protocol) {
 		if results[0].Err == nil || strings.Contains(results[0].Err.Error(), "SECRET") {
 			t.Errorf("after %+v the error is %v", reaction, results[0].Err)
 		}
+	}
+}
+
+// unreadable are answers that a parser complains about in their own words.
+func unreadable(secret string) []string {
+	return []string{
+		secret, "{" + secret, `{"Entries":[{"EventId":{"SECRET":1}}]}`, `{"Records":"SECRET"}`, `{"Successful":["SECRET"]}`, `{"SECRET":\SECRET}`,
+		"<SECRET></PAYLOAD>", "<SECRET>&SECRET;</SECRET>", "<PublishBatchResponse><PublishBatchResult><SECRET></PublishBatchResult>", "<?xml SECRET?><SECRET",
 	}
 }
 
