@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
+	"slices"
 	"strconv"
 	"time"
 	"unicode/utf8"
@@ -43,41 +45,31 @@ type received struct {
 // A payload that is a JSON document stands in it byte for byte. Any other is in "payloadBase64", and an empty one is left
 // out, as are an empty causation and trace. Due is not part of it.
 func (e Event) Envelope() []byte {
-	var doc bytes.Buffer
-	encoder := json.NewEncoder(&doc)
-	encoder.SetEscapeHTML(false)
 	// Strings and numbers alone cannot fail.
-	_ = encoder.Encode(envelope{
+	head, _ := json.Marshal(envelope{
 		Format: envelopeFormat, EventID: e.ID, Tenant: e.Tenant,
 		AggregateType: e.AggregateType, AggregateID: e.AggregateID, AggregateVersion: e.AggregateVersion,
 		EventType: e.Type, SchemaVersion: e.SchemaVersion, OccurredAt: e.OccurredAt.UTC().Format(time.RFC3339Nano),
 		CausationID: e.CausationID, TraceID: e.TraceID,
 	})
-	doc.Truncate(doc.Len() - len("}\n"))
-	head := doc.Len()
+	if len(e.Payload) == 0 {
+		return head
+	}
+	head = head[:len(head)-len("}")]
 	if embeds(e.Payload) {
-		doc.WriteString(`,"payload":`)
-		doc.Write(e.Payload)
-		doc.WriteByte('}')
-		if json.Valid(doc.Bytes()) { // the payload may be as deep as a document can be
-			return doc.Bytes()
+		document := slices.Concat(head, []byte(`,"payload":`), e.Payload, []byte("}"))
+		if json.Valid(document) { // the payload may be as deep as a document can be
+			return document
 		}
-		doc.Truncate(head)
 	}
-	if len(e.Payload) > 0 {
-		doc.WriteString(`,"payloadBase64":"`)
-		doc.WriteString(base64.StdEncoding.EncodeToString(e.Payload))
-		doc.WriteByte('"')
-	}
-	doc.WriteByte('}')
-	return doc.Bytes()
+	return fmt.Appendf(head, `,"payloadBase64":"%s"}`, base64.StdEncoding.EncodeToString(e.Payload))
 }
 
 // embeds says whether a payload may stand in a JSON document and be read from it unchanged: valid JSON without space around
 // it, and of characters that every broker takes.
 func embeds(payload []byte) bool {
 	return json.Valid(payload) && utf8.Valid(payload) && len(bytes.TrimSpace(payload)) == len(payload) &&
-		!bytes.ContainsAny(payload, "\ufffe\uffff") && string(payload) != "null"
+		!bytes.ContainsAny(payload, "\ufffe\uffff")
 }
 
 // ParseEnvelope reads what [Event.Envelope] wrote: the same event, payload included, but for Due. Members that it does not

@@ -47,6 +47,9 @@ func read(body []byte) (all []publishertest.Sent, err error) {
 			if name == "" {
 				break
 			}
+			if (kind == "Number") != (name == "schemaVersion") {
+				return nil, fmt.Errorf("%s is a %s", name, kind)
+			}
 			s.Attributes[name] = value
 			s.Bytes += len(name) + len(kind) + len(value)
 		}

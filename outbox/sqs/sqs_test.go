@@ -46,6 +46,9 @@ func read(body []byte) (all []publishertest.Sent, err error) {
 			Name: e.Id, Body: []byte(e.MessageBody), Group: e.MessageGroupId, Deduplication: e.MessageDeduplicationId,
 			Attributes: map[string]string{}, Bytes: len(e.MessageBody),
 		}
+		if kind := e.MessageAttributes["schemaVersion"].DataType; kind != "Number" {
+			return nil, fmt.Errorf("the schema version is a %s", kind)
+		}
 		for name, a := range e.MessageAttributes {
 			s.Attributes[name] = a.StringValue
 			s.Bytes += len(name) + len(a.DataType) + len(a.StringValue)
@@ -108,14 +111,15 @@ func protocol() publishertest.Protocol {
 			return id
 		},
 		Malformed: map[string]publishertest.Malformed{
-			"no results":         {Answer: answer(`{}`)},
-			"null":               {Answer: answer(`{"Successful":null,"Failed":null}`)},
-			"one result":         {Answer: answer(`{"Successful":[<1>]}`), Published: [2]bool{false, true}},
-			"unknown IDs":        {Answer: answer(`{"Successful":[<0>,{"Id":"7","MessageId":"m"},{"Id":"x","MessageId":"m"},{"Id":"01","MessageId":"m"},{"Id":"-1","MessageId":"m"}]}`), Published: [2]bool{true, false}},
-			"the same ID twice":  {Answer: answer(`{"Successful":[<0>,<0>],"Failed":[{"Id":"1","Code":"InternalError","SenderFault":false},{"Id":"1","Code":"InternalError","SenderFault":false}]}`), Published: [2]bool{true, false}},
-			"a contradiction":    {Answer: answer(`{"Successful":[<0>,<1>],"Failed":[{"Id":"1","Code":"InvalidMessageContents","SenderFault":true}]}`), Published: [2]bool{true, false}},
-			"nil pointers":       {Answer: answer(`{"Successful":[{},{"Id":"0"},{"MessageId":"m"},{"MD5OfMessageBody":"x"}],"Failed":[{},{"Id":"1"},{"Code":"X"}]}`)},
-			"another text taken": {Answer: answer(`{"Successful":[<0>,{"Id":"1","MessageId":"m","MD5OfMessageBody":"d41d8cd98f00b204e9800998ecf8427e"}]}`), Published: [2]bool{true, false}},
+			"no results":               {Answer: answer(`{}`)},
+			"null":                     {Answer: answer(`{"Successful":null,"Failed":null}`)},
+			"one result":               {Answer: answer(`{"Successful":[<1>]}`), Published: [2]bool{false, true}},
+			"unknown IDs":              {Answer: answer(`{"Successful":[<0>,{"Id":"7","MessageId":"m"},{"Id":"x","MessageId":"m"},{"Id":"01","MessageId":"m"},{"Id":"-1","MessageId":"m"}]}`), Published: [2]bool{true, false}},
+			"the same ID twice":        {Answer: answer(`{"Successful":[<0>,<0>],"Failed":[{"Id":"1","Code":"InternalError","SenderFault":false},{"Id":"1","Code":"InternalError","SenderFault":false}]}`), Published: [2]bool{true, false}},
+			"a contradiction":          {Answer: answer(`{"Successful":[<0>,<1>],"Failed":[{"Id":"1","Code":"InvalidMessageContents","SenderFault":true}]}`), Published: [2]bool{true, false}},
+			"a refusal without a code": {Answer: answer(`{"Successful":[<0>,<1>],"Failed":[{"Id":"0","Code":""},{"Id":"1"}]}`)},
+			"nil pointers":             {Answer: answer(`{"Successful":[{},{"Id":"0"},{"MessageId":"m"},{"MD5OfMessageBody":"x"}],"Failed":[{},{"Id":"1"},{"Code":"X"}]}`)},
+			"another text taken":       {Answer: answer(`{"Successful":[<0>,{"Id":"1","MessageId":"m","MD5OfMessageBody":"d41d8cd98f00b204e9800998ecf8427e"}]}`), Published: [2]bool{true, false}},
 		},
 		Entries: 10, EntryBytes: 1 << 20, Ordered: true,
 		Unfit: publishertest.Outcome{Code: "InvalidMessageContents", SenderFault: true}, Later: publishertest.Outcome{Code: "RequestThrottled", SenderFault: true},

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -87,6 +88,37 @@ func TestEveryMessageHasItsResultWithinTheLimits(t *testing.T) {
 			}
 		}
 	}, "a full call", "a call that is short for its bytes", "one that never fits", "one behind a failure")
+}
+
+func TestCallsAreAsFewAsTheLimitsAllow(t *testing.T) {
+	broker := batching.Broker{Name: "broker", Entries: 3, Bytes: 10, EntryBytes: 10, Unfit: func(string) bool { return false }}
+	var batch []outbox.Message
+	for version, bytes := range []int{5, 5, 5, 5, 10, 0, 0, 0, 0, 1} {
+		batch = append(batch, message("a", version+1, bytes))
+	}
+	var calls []int
+	batching.Publish(t.Context(), broker, batch, encode, func(_ context.Context, entries []outbox.Event) ([]batching.Answer, error) {
+		calls = append(calls, len(entries))
+		return nil, nil
+	})
+	if want := []int{2, 2, 3, 3}; !slices.Equal(calls, want) {
+		t.Errorf("the calls have %v entries, want %v", calls, want)
+	}
+}
+
+func TestNothingIsSentOnceTheContextHasEnded(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	broker := batching.Broker{Name: "broker", Entries: 1, Bytes: 10, EntryBytes: 10, Unfit: func(string) bool { return false }}
+	calls := 0
+	results := batching.Publish(ctx, broker, []outbox.Message{message("a", 1, 1), message("a", 2, 1)}, encode,
+		func(context.Context, []outbox.Event) ([]batching.Answer, error) {
+			calls++
+			cancel() // and the client does not heed it
+			return []batching.Answer{{Ack: "ack"}}, nil
+		})
+	if calls != 1 || results[0].Ack != "ack" || !errors.Is(results[1].Err, context.Canceled) {
+		t.Errorf("after %d calls the results are %+v", calls, results)
+	}
 }
 
 // codes is a call's error with a code, as the SDK makes it.
