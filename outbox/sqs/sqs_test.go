@@ -198,3 +198,21 @@ func TestABodyThatCannotBeMadeParksTheEvent(t *testing.T) {
 		t.Errorf("%+v", result)
 	}
 }
+
+func TestAClientThatDoesNotCheckBodiesIsLeftAlone(t *testing.T) {
+	b := &publishertest.Broker{Protocol: protocol(), React: func(int, []publishertest.Sent) publishertest.Reaction {
+		return publishertest.Reaction{Raw: `{"Successful":[{"Id":"0","MessageId":"m","MD5OfMessageBody":"of another text"}]}`}
+	}}
+	for _, unchecked := range []bool{false, true} {
+		options := client(b).Options()
+		options.DisableMessageChecksumValidation = unchecked
+		publisher, err := sqs.New(sdk.New(options), sqs.Config{QueueURL: queue})
+		if err != nil {
+			t.Fatal(err)
+		}
+		result := publisher.Publish(t.Context(), []outbox.Message{{Event: outbox.Event{ID: "1", Type: "T"}}})[0]
+		if (result.Ack == "m") != unchecked {
+			t.Errorf("unchecked %t: %+v", unchecked, result)
+		}
+	}
+}
