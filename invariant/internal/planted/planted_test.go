@@ -36,7 +36,7 @@ type bug struct {
 
 // bugs lists all of them, in the order of the page.
 func bugs() []bug {
-	return slices.Concat(claims(), balances(), leases(), names(), events(), ledgerPosts(), ledgerHolds(), relays())
+	return slices.Concat(claims(), balances(), leases(), requests(), names(), events(), ledgerPosts(), ledgerHolds(), relays())
 }
 
 // base is the configuration of all: short histories.
