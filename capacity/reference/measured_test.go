@@ -43,6 +43,7 @@ var measured = map[string]struct {
 	"AMP08": {do: (*market).readLedger},
 	"AMP09": {do: (*market).moveCheckpoint},
 	"AMP12": {do: (*market).createEvent},
+	"AMP13": {do: (*market).handToRepair},
 	"AMP14": {do: (*market).accept},
 	"AMP15": {do: func(m *market) { m.relayStep(nil, 0) }},
 	"AMP16": {do: func(m *market) { m.relayStep(nil, 1) }},
@@ -54,7 +55,6 @@ var measured = map[string]struct {
 var unmeasured = map[string]string{
 	"AMP10": "reconcile: the metadata of a batch",
 	"AMP11": "reconcile: a discrepancy and its due queue",
-	"AMP13": "idempotency: a request handed to repair",
 }
 
 func TestScenariosCostWhatThePlanSays(t *testing.T) {
@@ -120,7 +120,7 @@ func newMarket(t *testing.T) *market {
 	for name, indexes := range map[string][]types.GlobalSecondaryIndex{
 		"Orders":    {include("GSI1", "summary"), include("GSI2", "badge"), m.events.Index()},
 		"Execution": {include("GSI1", "summary"), include("GSI2", "badge")},
-		"Portfolio": nil, idempotency.TableName: nil, inbox.DefaultTable: nil, projection.DefaultTable: nil,
+		"Portfolio": nil, idempotency.TableName: {idempotency.New(idempotency.Config{}).Index()}, inbox.DefaultTable: nil, projection.DefaultTable: nil,
 		ledger.DefaultTable: m.book.Indexes(),
 	} {
 		if err := m.db.CreateTable(name, indexes...); err != nil {
@@ -219,6 +219,15 @@ func (m *market) claims(key string) (request, name txn.Part) {
 			Command: idempotency.NewFields().String("symbol", "ACME").Decimal("price", "19.99")},
 			idempotency.Result{Code: "201", Body: []byte(padding(300)), Effect: map[string]string{"orderId": "order-1"}}),
 		names.Reserve(sentinel.Claim{Tenant: tenant, Kind: sentinel.ClientOrder, Name: "C-77", Owner: "order-1", Command: key})
+}
+
+func (m *market) handToRepair() {
+	requests := idempotency.New(idempotency.Config{Now: func() time.Time { return noon }})
+	request := idempotency.Request{Tenant: tenant, Key: "key-1", Operation: "order.accept", Command: idempotency.NewFields().String("symbol", "ACME")}
+	claim, err := requests.Begin(m.Context(), m.client, request, idempotency.Transactional)
+	m.must(err)
+	m.start()
+	m.must(claim.Repair(m.Context(), m.client, idempotency.Evidence{Reason: "nobody knows"}))
 }
 
 func (m *market) claimRequestAndName() {

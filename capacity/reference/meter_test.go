@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -21,7 +22,10 @@ type call struct {
 }
 
 // meter notes the units of every request of a client, by asking DynamoDB for them.
-type meter struct{ calls []call }
+type meter struct {
+	mu    sync.Mutex // a relay sends several requests at a time
+	calls []call
+}
 
 // on makes a client of which every request is noted.
 func (m *meter) on(o *dynamodb.Options) {
@@ -35,6 +39,8 @@ func (m *meter) note(ctx context.Context, in middleware.InitializeInput, next mi
 	ask(in.Parameters)
 	out, metadata, err := next.HandleInitialize(ctx, in)
 	if err == nil {
+		m.mu.Lock()
+		defer m.mu.Unlock()
 		m.calls = append(m.calls, charged(out.Result))
 	}
 	return out, metadata, err

@@ -25,6 +25,7 @@ func All() []Code {
 		LedgerProof,
 		Reconcile,
 		Lambda,
+		Schema,
 	)
 	slices.SortFunc(all, func(a, b Code) int { return cmp.Compare(a.ID, b.ID) })
 	return all

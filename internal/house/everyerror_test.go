@@ -19,6 +19,7 @@ import (
 	"github.com/dynafin/dynafin/internal/fault"
 	"github.com/dynafin/dynafin/money"
 	"github.com/dynafin/dynafin/outbox"
+	"github.com/dynafin/dynafin/schema"
 	"github.com/dynafin/dynafin/sentinel"
 	"github.com/dynafin/dynafin/shardmap"
 	"github.com/dynafin/dynafin/txn"
@@ -117,6 +118,9 @@ func otherErrors() []errorCase {
 	usd, _ := money.ISO("USD")
 	eur, _ := money.ISO("EUR")
 	return []errorCase{
+		{&schema.InvalidError{Table: "Orders", Field: "TTL", Reason: "is a key attribute"}, schema.ErrInvalid, []string{"Orders", "TTL", "is a key attribute"}},
+		{&schema.RegionError{Operation: "PutItem", Home: "eu-west-1", Region: "us-east-1"}, schema.ErrRegion, []string{"PutItem", "eu-west-1", "us-east-1"}},
+		{schema.ErrRead, schema.ErrRead, []string{"not read"}},
 		{&outbox.InvalidError{EventID: "event-1", Field: "Tenant", Reason: "is empty", Err: errBelow}, outbox.ErrInvalid, []string{"event-1", "Tenant", "is empty"}},
 		{&outbox.DuplicateError{EventID: "event-1"}, outbox.ErrDuplicate, []string{"event-1", "other content"}},
 		{&outbox.NotFoundError{EventID: "event-1"}, outbox.ErrNotFound, []string{"event-1"}},

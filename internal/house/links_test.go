@@ -39,6 +39,7 @@ var links = map[string][]string{
 	"money":               values,
 	"fanout":              client,
 	"export":              client,
+	"schema":              client,
 	"txn":                 primitive,
 	"idempotency":         primitive,
 	"idempotency/httpkey": primitive,

@@ -37,8 +37,13 @@ type route struct {
 	pk, sk []string
 }
 
+// routes are all routes by their names. It is complete when the package's variables are, and does not change.
+var routes = map[string]route{}
+
 func newRoute(name, pk, sk string) route {
-	return route{name: name, pk: strings.Split(pk, separator), sk: strings.Split(sk, separator)}
+	r := route{name: name, pk: strings.Split(pk, separator), sk: strings.Split(sk, separator)}
+	routes[name] = r
+	return r
 }
 
 func componentName(segment string) (string, bool) {
