@@ -21,8 +21,8 @@ lint: ## check formatting, go vet, staticcheck
 fuzz: ## run every fuzz target for FUZZTIME (30s)
 	.ci/fuzz $(FUZZTIME)
 
-soak: ## run ten thousand histories of each property of the harness, all faults on
-	go test ./invariant -count=1 -timeout 30m -rapid.checks=10000
+soak: ## run ten thousand histories of each property of the harness, all faults on (hours)
+	go test ./invariant -count=1 -timeout 12h -rapid.checks=10000
 
 mutants: ## make known mistakes in the ledger's code, one by one, and see that its tests find each
 	go test ./ledger -run EveryMutantIsFound -count=1 -timeout 30m -mutants

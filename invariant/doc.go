@@ -65,7 +65,7 @@
 // property that was never in trouble has proved nothing.
 //
 //	go test ./...                                             100 histories each
-//	go test ./invariant -rapid.checks=10000   a soak
+//	go test ./invariant -rapid.checks=10000 -timeout 12h      a soak
 //
 // # Linearizability
 //

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/dynafin/dynafin/dynamosim"
 	"github.com/dynafin/dynafin/inbox"
 	"github.com/dynafin/dynafin/invariant"
 	"github.com/dynafin/dynafin/outbox"
@@ -253,5 +255,9 @@ func (s *street) noteReshard() {
 
 func TestAReshardInTheMiddleLosesAndDoublesNothing(t *testing.T) {
 	t.Parallel()
-	invariant.Check(t, badStreet, publishWhileResharding)
+	config := badStreet // and fates that only transactions meet are for the stories that have many
+	config.Fates = slices.DeleteFunc(dynamosim.Fates(), func(f dynamosim.Fate) bool {
+		return f == dynamosim.InProgress || f == dynamosim.TokenMismatch || f == dynamosim.MixedReasons
+	})
+	invariant.Check(t, config, publishWhileResharding)
 }
