@@ -82,6 +82,11 @@
 // Both win an event by the same claim, so the stream adds no way to publish twice: an event is published at most once for
 // each claim, and claimed again only if its owner died, was too slow for its lease, or got no answer from the broker.
 //
+// # Publishers
+//
+// The packages below this one publish at brokers: eventbridge, sns, sqs and kinesis, and in a module of its own watermill.
+// They send the document of [Event.Envelope], which consumers read with [ParseEnvelope].
+//
 // # Order
 //
 // With Config.Ordered version n+1 of an aggregate is first published after version n is COMPLETED or PASSED. If version n

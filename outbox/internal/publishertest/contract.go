@@ -24,6 +24,7 @@ func Run(t *testing.T, p Protocol) {
 		"a call that fails is tried again":                              testFailedCall,
 		"one entry that spoils a call does not spoil its neighbours":    testPoison,
 		"what was sent before the context ended is published":           testCancelled,
+		"an event that is there twice is sent twice":                    testTwice,
 		"errors repeat no payload":                                      testSecrecy,
 		"a relay publishes everything":                                  testRelay,
 		"a relay resends only what failed":                              testRelayPartialFailure,
@@ -248,6 +249,17 @@ func testCancelled(t *testing.T, p Protocol) {
 	}
 	if !errors.Is(results[4*p.Entries-1].Err, context.Canceled) {
 		t.Errorf("the last error is %v", results[4*p.Entries-1].Err)
+	}
+}
+
+func testTwice(t *testing.T, p Protocol) {
+	for _, ordered := range []bool{false, p.Ordered} {
+		b, publisher := p.open(t, ordered, nil)
+		message := batch(1)[0]
+		want(t, publisher.Publish(t.Context(), []outbox.Message{message, message}), "PP")
+		if taken := b.Taken(); len(taken) != 2 || taken[0].Event().ID != taken[1].Event().ID || !ordered && taken[0].Name != "" && taken[0].Name == taken[1].Name {
+			t.Errorf("the broker took %+v", taken)
+		}
 	}
 }
 
