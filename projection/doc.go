@@ -65,6 +65,20 @@
 // build was started. Admit another version, start a build behind the beginning of its window, prove it, and cut over; retire the
 // old version when the old namespace is wanted no more.
 //
+// # Runbook
+//
+// [Namespace.Runbook] does a rebuild from a table export in seven steps. Each is written down when it is done, with who did it, what was
+// found, and a proof over it and all steps before. Without that proof the next one is not begun, so whoever goes on after a crash, or
+// another day, goes on behind the last proof and with the same plan, dataset and code.
+//
+//	DECLARE   the time that the dataset must reach, what is frozen, when readers move; where readers are
+//	TAKE      the dataset: its name and the digest of its manifest
+//	VALIDATE  every byte of it is verified; its events have no holes; their number and control total
+//	BUILD     Start and Load; the events of an export have no order, so [Sorted] gives it to them
+//	CATCH_UP  what came since is applied, there is no gap, and no source is behind readers
+//	PROVE     Prove: exactly the dataset if all is frozen, or at least that and as far as readers; and what else reconciles
+//	CUTOVER   Cutover, if readers are where they were at the beginning
+//
 // # Records
 //
 // The partition key of a source's records is PROJ#name@namespace#V#version#SHARD#shard: its hash over 7 shards by default, with
@@ -78,6 +92,7 @@
 //	FORCED#source#version     audit: from N, by S, reason S
 //	PROJ#name / BUILD#n       state S, revision N, position S, read N, startedAt S, by S; proved, with sources N, events N,
 //	                          skipped N and control N
+//	PROJ#name / RUNBOOK#n     revision N, steps L: for each step M with step S, at S, by S, evidence M, proof S
 //	PROJ#name / ALIAS         namespace N, previous N, version N, by S
 //
 // # Cost

@@ -48,16 +48,23 @@ func (e Event) digest() [sha256.Size]byte {
 
 // validate checks an event and returns where its source stands.
 func (ns *Namespace) validate(ctx context.Context, e Event) (place, error) {
-	bad := func(field, reason string) (place, error) {
-		return place{}, &InvalidError{Source: e.Source, Version: e.Version, Field: field, Reason: reason}
-	}
 	at, err := ns.place(ctx, e.Source)
-	if err != nil {
-		return place{}, err
+	if err == nil {
+		err = ns.p.config.check(e)
+	}
+	return at, err
+}
+
+// check looks at an event by itself.
+func (c Config) check(e Event) error {
+	bad := func(field, reason string) error {
+		return &InvalidError{Source: e.Source, Version: e.Version, Field: field, Reason: reason}
 	}
 	switch {
-	case e.Version < ns.p.config.First || e.Version > MaxVersion:
-		return bad("Version", "is outside "+strconv.FormatInt(ns.p.config.First, 10)+" to "+strconv.FormatInt(MaxVersion, 10))
+	case e.Source == "" || len(e.Source) > MaxSourceBytes || !utf8.ValidString(e.Source):
+		return bad("Source", "is empty, not valid UTF-8, or longer than "+strconv.Itoa(MaxSourceBytes)+" bytes")
+	case e.Version < c.First || e.Version > MaxVersion:
+		return bad("Version", "is outside "+strconv.FormatInt(c.First, 10)+" to "+strconv.FormatInt(MaxVersion, 10))
 	case !utf8.ValidString(e.ID):
 		return bad("ID", "is not valid UTF-8")
 	case !utf8.ValidString(e.Type):
@@ -70,7 +77,7 @@ func (ns *Namespace) validate(ctx context.Context, e Event) (place, error) {
 	if _, err := keys.Time(e.OccurredAt); err != nil {
 		return bad("OccurredAt", keyReason(err))
 	}
-	return at, nil
+	return nil
 }
 
 // maxParkedOverhead is more than a parked record has beside ID, type and payload.

@@ -4,11 +4,13 @@ import (
 	"context"
 	"fmt"
 	"math/big"
+	"testing/fstest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 
 	"github.com/dynafin/dynafin/dynamosim"
+	"github.com/dynafin/dynafin/export"
 	"github.com/dynafin/dynafin/projection"
 	"github.com/dynafin/dynafin/txn"
 )
@@ -108,4 +110,44 @@ func ExampleNamespace_Cutover() {
 	// readers use 1 <nil>
 	// readers use 2 <nil>
 	// readers use 1 <nil>
+}
+
+// A rebuild from a table export, by the runbook. It stops before readers move, and goes on when somebody has looked at it.
+func ExampleNamespace_Runbook() {
+	ctx := context.Background()
+	client := dynamosim.Open(dynamosim.Options{}).Client()
+	createTables(client)
+
+	orders := projection.New(client, projection.Config{Name: "orders", View: statusView})
+	bucket, at := fstest.MapFS{}, time.Date(2026, 11, 29, 14, 18, 0, 0, time.UTC)
+	create := func(name string, content []byte) error { bucket[name] = &fstest.MapFile{Data: content}; return nil }
+	dir, err := export.Write(create, export.WriteConfig{Table: "Orders", ExportTime: at}, func(yield func(export.Record, error) bool) {
+		_ = yield(eventRecord(changed("order-1", 2)), nil) && yield(eventRecord(changed("order-1", 1)), nil)
+	})
+	fmt.Println(err)
+	dataset, err := export.Open(bucket, dir, export.Config{})
+	fmt.Println(err)
+
+	book := orders.Namespace(2).Runbook(projection.RunbookConfig{
+		By: "ann", AsOf: at, Policy: "orders are closed until readers have moved", Schema: "orders-3", Frozen: true,
+		Source: projection.FromExport(dataset, eventIn),
+	})
+	run, err := book.Run(ctx, projection.StepProve)
+	for _, done := range run.Done {
+		fmt.Println(done.Step)
+	}
+	fmt.Println(run.Evidence(projection.StepProve)["events"], "events are proved", err)
+	run, err = book.Run(ctx, projection.StepCutover)
+	fmt.Println("readers use", run.Evidence(projection.StepCutover)["aliasNamespace"], err)
+	// Output:
+	// <nil>
+	// <nil>
+	// DECLARE
+	// TAKE
+	// VALIDATE
+	// BUILD
+	// CATCH_UP
+	// PROVE
+	// 2 events are proved <nil>
+	// readers use 2 <nil>
 }

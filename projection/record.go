@@ -55,7 +55,7 @@ var attributes = []string{
 	attrFormat, attrVersion, attrEvents, attrControl, attrSkipped, attrParked, attrOccurredAt, attrUpdatedAt, attrMapVersion,
 	attrHashVersion, attrShard, attrMissing, attrHighest, attrSince, attrEventID, attrEventType, attrPayload, attrDigest,
 	attrFrom, attrBy, attrReason, attrNamespace, attrPrevious, attrState, attrRevision, attrPosition, attrStartedAt,
-	attrSources, attrRead, txn.MarkAttribute, txn.UpdateMarkAttribute,
+	attrSources, attrRead, attrSteps, txn.MarkAttribute, txn.UpdateMarkAttribute,
 }
 
 // recordFormat is the format that this package writes and reads.

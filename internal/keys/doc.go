@@ -63,6 +63,7 @@
 //	PRJ03  Forced             PROJ#{projection}#V#{version}#SHARD#{shard}               FORCED#{source}#{position}
 //	PRJ04  Alias              PROJ#{projection}                                         ALIAS
 //	PRJ05  Build              PROJ#{projection}                                         BUILD#{namespace}
+//	PRJ06  Runbook            PROJ#{projection}                                         RUNBOOK#{namespace}
 //
 // and those of a Scan:
 //

@@ -9,6 +9,7 @@ var (
 	forcedRoute = newRoute("Forced", "PROJ#{projection}#V#{version}#SHARD#{shard}", "FORCED#{source}#{position}")
 	aliasRoute  = newRoute("Alias", "PROJ#{projection}", "ALIAS")
 	buildRoute  = newRoute("Build", "PROJ#{projection}", "BUILD#{namespace}")
+	bookRoute   = newRoute("Runbook", "PROJ#{projection}", "RUNBOOK#{namespace}")
 )
 
 // Prefixes of the sort keys of a projection's partitions, for a Query.
@@ -105,6 +106,18 @@ func Build(projection string, namespace int) (Key, error) {
 // ParseBuild reads a key of [Build].
 func ParseBuild(k Key) (projection string, namespace int, err error) {
 	d := buildRoute.read(k)
+	projection, namespace = d.text(), d.number(versionDigits)
+	return projection, namespace, d.err
+}
+
+// Runbook is the key of the record of the steps by which a namespace of a projection is rebuilt (PRJ06).
+func Runbook(projection string, namespace int) (Key, error) {
+	return bookRoute.key(text(projection), number(namespace, versionDigits))
+}
+
+// ParseRunbook reads a key of [Runbook].
+func ParseRunbook(k Key) (projection string, namespace int, err error) {
+	d := bookRoute.read(k)
 	projection, namespace = d.text(), d.number(versionDigits)
 	return projection, namespace, d.err
 }

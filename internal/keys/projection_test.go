@@ -35,6 +35,9 @@ func projectionRoutes() []route {
 		{"Build", "PRJ05", "sn", "PROJ#s0", "BUILD#0001",
 			func(c []any) (keys.Key, error) { return keys.Build(str(c[0]), num(c[1])) },
 			func(k keys.Key) ([]any, error) { p, n, err := keys.ParseBuild(k); return []any{p, n}, err }},
+		{"Runbook", "PRJ06", "sn", "PROJ#s0", "RUNBOOK#0001",
+			func(c []any) (keys.Key, error) { return keys.Runbook(str(c[0]), num(c[1])) },
+			func(k keys.Key) ([]any, error) { p, n, err := keys.ParseRunbook(k); return []any{p, n}, err }},
 	}
 }
 
