@@ -180,9 +180,9 @@ func TestAnInterruptedBackOfficeLosesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := follow(t, day)
-	positions, digest, err := office.portfolio.survey(t.Context(), want.accounts)
-	if err != nil || positions != want.positions || digest != want.digest {
-		t.Errorf("%d positions, digest %s, %v; want %d, %s", positions, digest, err, want.positions, want.digest)
+	found, err := office.portfolio.survey(t.Context(), want.accounts)
+	if err != nil || found.count != want.positions || found.digest != want.digest {
+		t.Errorf("%d positions, digest %s, %v; want %d, %s", found.count, found.digest, err, want.positions, want.digest)
 	}
 	first, second := office.snapshot(), again.snapshot()
 	if published := first.Published + second.Published; published != want.orders+want.trades || second.Published == 0 {

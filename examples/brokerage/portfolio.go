@@ -167,21 +167,32 @@ func (p *portfolio) readPosition(item txn.Item) (one position, err error) {
 	return one, err
 }
 
-// survey counts the positions of accounts, and sums them up in a digest that is equal for equal portfolios.
-func (p *portfolio) survey(ctx context.Context, accounts []account) (count int, digest string, err error) {
+// survey is what accounts have: how many positions, a digest that is equal for equal portfolios, and the largest of these.
+type survey struct {
+	count   int
+	digest  string
+	largest account
+	has     []position
+}
+
+func (p *portfolio) survey(ctx context.Context, accounts []account) (found survey, err error) {
 	slices.SortFunc(accounts, func(a, b account) int { return cmp.Or(cmp.Compare(a.tenant, b.tenant), cmp.Compare(a.id, b.id)) })
 	sum := sha256.New()
 	for _, one := range accounts {
 		list, err := p.positions(ctx, one)
 		if err != nil {
-			return count, "", err
+			return found, err
 		}
-		count += len(list)
+		found.count += len(list)
+		if len(list) > len(found.has) {
+			found.largest, found.has = one, list
+		}
 		for _, has := range list {
 			fmt.Fprintln(sum, one.tenant, one.id, has.Quantity, has.Cost, has.Trades)
 		}
 	}
-	return count, hex.EncodeToString(sum.Sum(nil)[:8]), nil
+	found.digest = hex.EncodeToString(sum.Sum(nil)[:8])
+	return found, nil
 }
 
 // gaps counts the orders of which a version is missing, and the events that wait for it (AP13).

@@ -58,6 +58,7 @@ type report struct {
 
 	source                    string
 	passes, workers, accounts int
+	portfolio                 survey
 }
 
 // units are write units: the exact mean over those whose receipt came with the answer to the write itself, to three
@@ -84,12 +85,12 @@ func (r *report) decided(t tally) {
 func (r *report) worked(ctx context.Context, b *backOffice, accounts []account) error {
 	a := b.snapshot()
 	open, waiting, gapsUnknown := b.portfolio.gaps(ctx)
-	positions, digest, positionsUnknown := b.portfolio.survey(ctx, accounts)
+	found, positionsUnknown := b.portfolio.survey(ctx, accounts)
 	r.Fills, r.Trades, r.FillsRefused = len(a.Fills), a.Trades, a.Refused
 	r.EventsPublished, r.EventsApplied = a.Published, len(a.Routed)+len(a.Applied)-waiting
 	r.DuplicatesAbsorbed, r.EventsEarly = a.Duplicates, a.Waited
-	r.Positions, r.PositionsDigest, r.GapsOpen = positions, digest, open
-	r.accounts = len(accounts)
+	r.Positions, r.PositionsDigest, r.GapsOpen = found.count, found.digest, open
+	r.accounts, r.portfolio = len(accounts), found
 	r.UnitsByStep = map[string]units{
 		"accept": r.UnitsPerAccept, "route": a.Route.mean(), "fill": a.Fill.mean(), "publish": a.Publish.mean(), "apply": a.Apply.mean(),
 	}
@@ -140,6 +141,13 @@ func (r *report) writeTable(w io.Writer) error {
 	count("early", r.EventsEarly, "events that waited for the version before theirs")
 	count("gaps", r.GapsOpen, "orders of which the portfolio misses a version")
 	count("positions", r.Positions, fmt.Sprintf("of %s; digest %s", plural(r.accounts, "account", "accounts"), r.PositionsDigest))
+	if len(r.portfolio.has) > 0 {
+		fmt.Fprintln(&b)
+		row("PORTFOLIO", "TRADES", fmt.Sprintf("of account %s of %s, and the version of an order that changed it last", r.portfolio.largest.id, r.portfolio.largest.tenant))
+	}
+	for _, has := range r.portfolio.has {
+		row(has.Quantity.Currency().Code(), has.Trades, fmt.Sprintf("%s for %s, version %s of %s", has.Quantity.Text(), has.Cost, has.SourceVersion, has.Source))
+	}
 	fmt.Fprintln(&b)
 	row("COST", "UNITS", "WRITE UNITS FOR EACH")
 	for _, step := range [...]struct{ name, what string }{
