@@ -23,7 +23,7 @@ func TestPrimitivesShareATable(t *testing.T) {
 	for _, table := range d.Tables {
 		names = append(names, table.Name)
 	}
-	if got := strings.Join(names, " "); got != "Inbox Ledger Orders Projection ShardMaps" {
+	if got := strings.Join(names, " "); got != "Inbox Ledger Orders Projection Reconciliation ShardMaps" {
 		t.Errorf("tables %s", got)
 	}
 	orders := d.Tables[2]
@@ -60,16 +60,21 @@ func TestEveryFaultOfADeploymentIsReported(t *testing.T) {
 		`table Trades: TTL is "expiresAt" for one and "x"`:            twice(func(t *schema.Table) { t.TTL = "x" }),
 		`table Trades: Stream is "NEW_IMAGE" for one and "OLD_IMAGE"`: twice(func(t *schema.Table) { t.Stream = schema.StreamOld }),
 		"table Trades: index GSI1 is defined in two ways":             twice(func(t *schema.Table) { t.Indexes[0].SK = "other" }),
-		"Tables are missing":                                          func(d *schema.Deployment, _ *schema.Table) { d.Tables = nil },
-		"table a: Name is not 3 to 255":                               func(_ *schema.Deployment, t *schema.Table) { t.Name = "a" },
-		"table Tra des: Name is not 3 to 255":                         func(_ *schema.Deployment, t *schema.Table) { t.Name = "Tra des" },
-		"PK is missing":                                               func(_ *schema.Deployment, t *schema.Table) { t.PK = "" },
-		"SK is the partition key as well":                             func(_ *schema.Deployment, t *schema.Table) { t.SK = "PK" },
-		"TTL is a key attribute":                                      func(_ *schema.Deployment, t *schema.Table) { t.TTL = "SK" },
-		"Stream is no view":                                           func(_ *schema.Deployment, t *schema.Table) { t.Stream = "ALL" },
-		"index GSI1 is there twice":                                   func(_ *schema.Deployment, t *schema.Table) { t.Indexes = append(t.Indexes, t.Indexes[0]) },
-		"index GSI1 has no partition key":                             func(_ *schema.Deployment, t *schema.Table) { t.Indexes[0].PK = "" },
-		"index GSI1 has one attribute as both keys":                   func(_ *schema.Deployment, t *schema.Table) { t.Indexes[0].SK = t.Indexes[0].PK },
+		"Tables are missing":                        func(d *schema.Deployment, _ *schema.Table) { d.Tables = nil },
+		"table a: Name is not 3 to 255":             func(_ *schema.Deployment, t *schema.Table) { t.Name = "a" },
+		"table Tra des: Name is not 3 to 255":       func(_ *schema.Deployment, t *schema.Table) { t.Name = "Tra des" },
+		"PK is missing":                             func(_ *schema.Deployment, t *schema.Table) { t.PK = "" },
+		"SK is the partition key as well":           func(_ *schema.Deployment, t *schema.Table) { t.SK = "PK" },
+		"TTL is a key attribute":                    func(_ *schema.Deployment, t *schema.Table) { t.TTL = "SK" },
+		"Stream is no view":                         func(_ *schema.Deployment, t *schema.Table) { t.Stream = "ALL" },
+		"index GSI1 is there twice":                 func(_ *schema.Deployment, t *schema.Table) { t.Indexes = append(t.Indexes, t.Indexes[0]) },
+		"index GSI1 has no partition key":           func(_ *schema.Deployment, t *schema.Table) { t.Indexes[0].PK = "" },
+		"index GSI1 has one attribute as both keys": func(_ *schema.Deployment, t *schema.Table) { t.Indexes[0].SK = t.Indexes[0].PK },
+		"index GSI2 has the key attributes of another": func(_ *schema.Deployment, t *schema.Table) {
+			second := t.Indexes[0]
+			second.Name = "GSI2"
+			t.Indexes = append(t.Indexes, second)
+		},
 		"index GSI1 projects all attributes":                          func(_ *schema.Deployment, t *schema.Table) { t.Indexes[0].All = true },
 		"index GSI1 projects more than 20":                            func(_ *schema.Deployment, t *schema.Table) { t.Indexes[0].Project = manyNames(21) },
 		"route Nowhere has no partition key":                          func(_ *schema.Deployment, t *schema.Table) { t.Routes = schema.Routes("", "Nowhere") },

@@ -12,6 +12,7 @@ import (
 	"github.com/dynafin/dynafin/money"
 	"github.com/dynafin/dynafin/outbox"
 	"github.com/dynafin/dynafin/projection"
+	"github.com/dynafin/dynafin/reconcile"
 	"github.com/dynafin/dynafin/sentinel"
 	"github.com/dynafin/dynafin/shardmap"
 	"github.com/dynafin/dynafin/txn"
@@ -30,6 +31,7 @@ func (w *world) doEverything() {
 	w.doLedger()
 	w.doReservations()
 	w.doProjection()
+	w.doReconciliation()
 	w.doShardMaps()
 }
 
@@ -304,6 +306,32 @@ func (w *world) doProjection() {
 		w.must(err)
 		_, err = second.Cutover(w.Context(), from, "ann")
 		return err
+	})
+}
+
+func (w *world) doReconciliation() {
+	desk := w.desk(w.client)
+	const date, batch = "2026-11-29", "cash-1"
+	posting := func(yield func(reconcile.Row, error) bool) {
+		yield(reconcile.Row{ID: "posting-1", Key: "pay-1", Amount: w.dollars("10.00"), At: noon.Add(-time.Hour)}, nil)
+	}
+	nothing := func(func(reconcile.Row, error) bool) {}
+	w.as("reconcile.run", "create and run", func() error {
+		w.must(desk.Create(w.Context(), reconcile.Manifest{Tenant: tenant, Date: date, Batch: batch, Rules: "r", Window: reconcile.Window{Cutoff: noon},
+			Left: reconcile.Input{Name: "ledger"}, Right: reconcile.Input{Name: "statement"}}))
+		_, err := desk.Run(w.Context(), tenant, date, batch, reconcile.Job{Worker: "nightly", Rules: reconcile.Rules{Name: "r"}, Left: posting, Right: nothing,
+			Assign: func(reconcile.Outcome) reconcile.Assignment { return reconcile.Assignment{Owner: "ops", Due: noon} }})
+		return err
+	})
+	w.as("reconcile.operate+reconcile.read", "list and resolve", func() error {
+		w.must(all(desk.Batches(w.Context(), tenant, date)))
+		for listed, err := range desk.Due(w.Context(), tenant, reconcile.StatusOpen, noon) {
+			w.must(err)
+			found, err := desk.Break(w.Context(), tenant, listed.Batch, listed.ID)
+			w.must(err)
+			w.must(w.commit(desk.Resolve(found, reconcile.Evidence{By: "ann", Note: "fee", Reference: "journal-17"})))
+		}
+		return nil
 	})
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/dynafin/dynafin/ledger"
 	"github.com/dynafin/dynafin/outbox"
 	"github.com/dynafin/dynafin/projection"
+	"github.com/dynafin/dynafin/reconcile"
 	"github.com/dynafin/dynafin/schema"
 	"github.com/dynafin/dynafin/sentinel"
 	"github.com/dynafin/dynafin/shardmap"
@@ -48,12 +49,16 @@ func (s service) projection(client projection.Client) *projection.Projection {
 	return projection.New(client, projection.Config{Name: "portfolio", Now: clock})
 }
 
+func (s service) desk(client reconcile.Client) *reconcile.Reconciler {
+	return reconcile.New(client, reconcile.Config{Now: clock})
+}
+
 func (s service) deployment() schema.Deployment {
 	return schema.Deployment{
 		Name: "brokerage",
 		Tables: []schema.Table{
 			s.requests.Schema(), s.names.Schema(sentinel.ClientOrder), s.events.Schema(), s.received.Schema(), s.book.Schema(),
-			s.projection(nil).Schema(), schema.ShardMaps("ShardMaps", "PK", "SK", "inbox.portfolio"),
+			s.projection(nil).Schema(), s.desk(nil).Schema(), schema.ShardMaps("ShardMaps", "PK", "SK", "inbox.portfolio"),
 		},
 		HomeRegion: "eu-west-1",
 	}

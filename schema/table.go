@@ -182,6 +182,8 @@ func (t Table) check() []error {
 		rule(!i.All || len(i.Project) == 0, field, "projects all attributes and some")
 		rule(len(i.Project) <= maxProjectedOfOne, field, "projects more than 20 attributes")
 		rule(!slices.ContainsFunc(t.Indexes[:n], func(j Index) bool { return j.Name == i.Name }), field, "is there twice")
+		rule(!slices.ContainsFunc(t.Indexes[:n], func(j Index) bool { return j.PK == i.PK && j.SK == i.SK && j.Name != i.Name }), field,
+			"has the key attributes of another index, so every entry would be in both")
 		projected += len(i.Project)
 	}
 	rule(projected <= maxProjected, "Indexes", "project more than 100 attributes together")
