@@ -1,6 +1,7 @@
 package capacity
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math/big"
@@ -45,7 +46,7 @@ type Load struct {
 	Demand Figure
 }
 
-// PlannedLane is one lane of a plan. A lane of a single operation has its rate and its units; what several operations do to
+// PlannedLane is one lane of a plan, with the shards that it needs if the inventory left them open. A lane of a single operation has its rate and its units; what several operations do to
 // one route is added up, and Rate is then in units, one each.
 type PlannedLane struct {
 	Lane
@@ -63,12 +64,10 @@ type PlannedLane struct {
 
 	// What follows is known if the share is; else Known is false and all are zero.
 	Known bool
-	// KeyDemand is what the hottest key gets, Needed how many shards keep that within the target.
+	// KeyDemand is what the hottest key gets, Needed how many shards keep that within the target. Each of Lane.Shards gets Load.
 	KeyDemand Figure
 	Needed    int
-	// Shards is Lane.Shards, or Needed if that is 0. Each of them gets Load.
-	Shards int
-	Load   Figure
+	Load      Figure
 	// Headroom is how far the load stays below the target, in percent of the target; it is negative above it.
 	Headroom Figure
 }
@@ -220,9 +219,7 @@ func (p PlannedLane) spread(where string, share Figure, r *reader) PlannedLane {
 		return p
 	}
 	p.Needed = max(int(needed.Int64()), 1)
-	if p.Shards = p.Lane.Shards; p.Shards == 0 {
-		p.Shards = p.Needed
-	}
+	p.Shards = cmp.Or(p.Shards, p.Needed)
 	p.Load = p.KeyDemand.over(figureOf(int64(p.Shards)))
 	p.Headroom = p.Target.minus(p.Load).over(p.Target).times(figureOf(100))
 	p.State = Feasible

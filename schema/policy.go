@@ -174,9 +174,9 @@ func (s Scope) statement(t Table, g Grant, sid string) (Statement, error) {
 	if len(patterns) == 0 || slices.Contains(patterns, "") {
 		return statement, &InvalidError{Table: t.Name, Field: sid, Reason: "grants something without saying on which keys"}
 	}
-	if g.Deny {
+	if g.Deny { // of every tenant, because another policy may reach further
 		statement.Effect = "Deny"
-		statement.Condition["ForAnyValue:StringLike"] = map[string][]string{leadingKeys: patterns}
+		statement.Condition["ForAnyValue:StringLike"] = map[string][]string{leadingKeys: g.Keys}
 		return statement, nil
 	}
 	statement.Condition["ForAllValues:StringLike"] = map[string][]string{leadingKeys: patterns}

@@ -279,9 +279,10 @@ func TestWhatRolesMustNotDo(t *testing.T) {
 	}
 	for _, role := range []string{"ledger.post", "ledger.open", "ledger.sweep"} {
 		var policy schema.Policy
-		w.must(json.Unmarshal(w.policy(schema.Scope{}, role), &policy))
-		if last := policy.Statement[len(policy.Statement)-1]; last.Effect != "Deny" {
-			t.Errorf("%s may change postings if another policy allows it", role)
+		w.must(json.Unmarshal(w.policy(schema.Scope{Tenant: tenant}, role), &policy))
+		last := policy.Statement[len(policy.Statement)-1]
+		if last.Effect != "Deny" || last.Condition["ForAnyValue:StringLike"]["dynamodb:LeadingKeys"][0] != "TEN#*#ACCT#*#MONTH#*#BKT#*" {
+			t.Errorf("%s may change postings if another policy allows it: %v", role, last)
 		}
 	}
 }

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// Terraform returns the tables as a Terraform file in JSON (main.tf.json): a resource aws_dynamodb_table each, for the
-// provider hashicorp/aws from version 5.98 on, or 6.22 with strong consistency. It has no provider block, so its Region is that
-// of your provider: the home Region.
+// Terraform returns the tables as a Terraform file in JSON (main.tf.json): a resource aws_dynamodb_table each, for a provider
+// hashicorp/aws that knows recovery_period_in_days. It has no provider block, so its Region is that of your provider: the home
+// Region.
 func (d Deployment) Terraform() ([]byte, error) {
 	d, err := d.Plan()
 	if err != nil {

@@ -2,6 +2,9 @@ package schema
 
 import "slices"
 
+// workbenchDate stands for the dates that the program writes: always the same, so that a model changes with its tables alone.
+const workbenchDate = "Jan 01, 2026, 12:00 AM"
+
 // Workbench returns the tables as a data model of NoSQL Workbench in JSON, with a facet for each route of a table itself. The
 // form is not documented; it follows what version 3 of the program exports.
 func (d Deployment) Workbench() ([]byte, error) {
@@ -12,7 +15,7 @@ func (d Deployment) Workbench() ([]byte, error) {
 	return marshal(object{
 		"ModelName": d.Name,
 		"ModelMetadata": object{
-			"Author": "dynafin", "DateCreated": "", "DateLastModified": "", "Description": "Tables of " + d.Name,
+			"Author": "dynafin", "DateCreated": workbenchDate, "DateLastModified": workbenchDate, "Description": "Tables of " + d.Name,
 			"AWSService": "Amazon DynamoDB", "Version": "3.0",
 		},
 		"DataModel": list(d.Tables, func(t Table) any { return t.workbench() }),
