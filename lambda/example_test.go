@@ -37,20 +37,30 @@ func Example() {
 		return nil
 	}
 	handler := lambda.SQS(lambda.Config{DeadLetters: store}, func(ctx context.Context, m events.SQSMessage) error {
-		var fill struct{ EventID, Position, Quantity string }
-		if err := json.Unmarshal([]byte(m.Body), &fill); err != nil {
+		e, err := outbox.ParseEnvelope([]byte(m.Body)) // as the publishers of the outbox send it
+		if err != nil {
+			return lambda.Permanent(err)
+		}
+		var fill struct{ Position, Quantity string }
+		if err := json.Unmarshal(e.Payload, &fill); err != nil {
 			return lambda.Permanent(errors.New("not a fill"))
 		}
-		outcome, err := received.Process(ctx, committer, inbox.Event{ID: fill.EventID, Payload: []byte(m.Body)}, nil,
+		outcome, err := received.Process(ctx, committer,
+			inbox.Event{ID: e.ID, Type: e.Type, Source: e.AggregateID, SourceVersion: e.AggregateVersion, Payload: e.Payload}, nil,
 			txn.Update(positions, positions.Key("POS#"+fill.Position, "META"),
 				expression.Add(expression.Name("quantity"), expression.Value(&types.AttributeValueMemberN{Value: fill.Quantity}))))
 		fmt.Println(m.MessageId, "duplicate:", outcome.Duplicate, err)
 		return err
 	})
 
-	fill := `{"eventId":"evt-1","position":"ACME","quantity":"10"}`
+	filled := func(payload string) string {
+		e := outbox.Event{ID: "evt-1", Tenant: "acme", AggregateType: "Order", AggregateID: "order-1", AggregateVersion: 2, Type: "OrderFilled",
+			SchemaVersion: 1, OccurredAt: time.Date(2026, 11, 29, 14, 18, 0, 0, time.UTC), Payload: []byte(payload)}
+		return string(e.Envelope())
+	}
+	fill := filled(`{"position":"ACME","quantity":"10"}`)
 	response, err := handler(ctx, events.SQSEvent{Records: []events.SQSMessage{ // in production: awslambda.Start(handler)
-		{MessageId: "m-1", Body: fill}, {MessageId: "m-2", Body: "hello"}, {MessageId: "m-3", Body: fill},
+		{MessageId: "m-1", Body: fill}, {MessageId: "m-2", Body: filled(`"hello"`)}, {MessageId: "m-3", Body: fill},
 	}})
 	fmt.Println("to be delivered again:", response.BatchItemFailures, err)
 	// Output:
