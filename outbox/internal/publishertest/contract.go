@@ -27,6 +27,7 @@ func Run(t *testing.T, p Protocol) {
 		"an event that is there twice is sent twice":                    testTwice,
 		"errors repeat no payload":                                      testSecrecy,
 		"a relay publishes everything":                                  testRelay,
+		"a relay parks at once what can never be sent":                  testRelayParks,
 		"a relay resends only what failed":                              testRelayPartialFailure,
 	}
 	if p.Ordered {

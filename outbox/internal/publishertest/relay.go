@@ -3,6 +3,7 @@ package publishertest
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -117,6 +118,40 @@ func testRelay(t *testing.T, p Protocol) {
 		}
 		if ordered {
 			checkOrder(t, b)
+		}
+	}
+}
+
+// testRelayParks: an event that fits into the store and into no call is parked after one attempt, with the reason, and one
+// that fails for a passing reason for ever is parked after all of them. Others are published.
+func testRelayParks(t *testing.T, p Protocol) {
+	failing := event("order-0", 1, "").ID
+	_, publisher := p.open(t, false, func(_ int, sent []Sent) Reaction {
+		outcomes := make([]Outcome, len(sent))
+		for i, s := range sent {
+			if outcomes[i] = (Outcome{ID: "id-" + s.Event().ID}); s.Event().ID == failing {
+				outcomes[i] = p.Later
+			}
+		}
+		return Reaction{Outcomes: outcomes}
+	})
+	desk := NewDesk(t, outbox.Config{Compress: true}, 3, 1)
+	large := event("large", 1, `"`+strings.Repeat("x", outbox.MaxPayloadBytes-2)+`"`)
+	if _, err := txn.Commit(t.Context(), desk.Client, desk.Events.Create(large)); err != nil {
+		t.Fatal(err)
+	}
+	const maxAttempts = 10 // by default
+	rounds := desk.Rounds(t, desk.Relay(publisher), maxAttempts)
+	if first, last := rounds[0], rounds[maxAttempts-1]; first.Completed != 2 || first.Parked != 1 || first.Retried != 1 || last.Parked != 1 {
+		t.Errorf("the first round: %+v, the last: %+v", first, last)
+	}
+	for id, want := range map[string]struct {
+		attempts int64
+		reason   string
+	}{large.ID: {1, "bytes, of at most"}, failing: {maxAttempts, p.Later.Code}} {
+		record := desk.Record(t, id)
+		if record.State != outbox.Parked || record.Attempt != want.attempts || !strings.Contains(record.Failure, want.reason) {
+			t.Errorf("event %s is %s after %d attempts: %s", id, record.State, record.Attempt, record.Failure)
 		}
 	}
 }
