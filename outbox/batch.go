@@ -154,10 +154,12 @@ func (b *batch) publish(publish, work context.Context) []Result {
 	return results
 }
 
-// hand calls the publisher and keeps the leases meanwhile.
+// hand calls the publisher and keeps the leases meanwhile. A publisher that does not heed its context is left behind while the
+// leases last, so that it holds up nothing but its own batch: without a result, the events are tried again.
 func (b *batch) hand(publish, work context.Context, messages []Message) []Result {
 	ctx, cancel := context.WithCancel(publish)
 	defer cancel()
+	waiting, leave := context.WithCancel(work)
 	answered := make(chan []Result, 1)
 	go func() {
 		defer close(answered) // also if Publish ends its goroutine
@@ -165,20 +167,27 @@ func (b *batch) hand(publish, work context.Context, messages []Message) []Result
 	}()
 	var keeping sync.WaitGroup
 	keeping.Go(func() {
+		third := b.relay.config.Lease / 3
 		for range b.relay.config.Renewals {
-			if b.relay.config.Sleep(ctx, b.relay.config.Lease/3) != nil {
+			if b.relay.config.Sleep(ctx, third) != nil {
 				return
 			}
 			b.renew(work)
 		}
-		_ = b.relay.config.Sleep(ctx, b.relay.config.Lease/3)
+		if b.relay.config.Sleep(ctx, third) != nil {
+			return
+		}
 		cancel()
+		if b.relay.config.Sleep(waiting, third) == nil {
+			leave()
+		}
 	})
 	var answers []Result
 	select {
 	case answers = <-answered:
-	case <-work.Done(): // a publisher that does not heed its context
+	case <-waiting.Done():
 	}
+	leave()
 	cancel()
 	keeping.Wait()
 	return answers

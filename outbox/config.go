@@ -50,7 +50,7 @@ type RelayConfig struct {
 	// second time, nothing worse. Default: 30 s.
 	Lease time.Duration
 	// Renewals is how often a lease is renewed for a broker that is slow, every third of a Lease; then the context of Publish
-	// is cancelled. Default: 10.
+	// is cancelled, and a third later its answer is not waited for any more. Default: 10.
 	Renewals int
 	// Recover is how often journals with ended leases are looked for. Default: half a Lease.
 	Recover time.Duration

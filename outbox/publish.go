@@ -27,7 +27,8 @@ type Result struct {
 // Publisher hands messages to a broker. It must be safe for concurrent use.
 type Publisher interface {
 	// Publish sends a batch and returns one result for each message, in their order: nothing else decides what is done.
-	// A message without a result is tried again. Publish must return soon after the context ends.
+	// A message without a result is tried again. Publish must return soon after the context ends: at shutdown, or when the
+	// leases are not renewed any more. What comes later than a third of a lease is not waited for.
 	Publish(ctx context.Context, batch []Message) []Result
 }
 

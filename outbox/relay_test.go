@@ -201,6 +201,34 @@ func TestLeasesAreRenewedForASlowBroker(t *testing.T) {
 	})
 }
 
+// A publisher that does not heed its context holds up its own batch for as long as the lease lasts, and nothing else.
+func TestAPublisherThatDoesNotReturnIsLeftBehind(t *testing.T) {
+	inBubble(t, plain, noLag, func(s *station) {
+		ids := s.orders(3)
+		stuck := ids[1]
+		hangs := publisherFunc(func(ctx context.Context, batch []outbox.Message) []outbox.Result {
+			if batch[0].Event.ID == stuck && batch[0].Attempt == 1 {
+				time.Sleep(time.Hour)
+			}
+			return s.bus.Publish(ctx, batch)
+		})
+		relay := s.relay(hangs, outbox.RelayConfig{Batch: 1, Lease: 30 * time.Second, Renewals: 4}, nil)
+		round := s.once(relay)
+		r := s.get(stuck)
+		if took := time.Since(s.began); took != 60*time.Second || round.Completed != 2 || round.Retried != 1 || r.State != outbox.Ready || s.journals() != 0 {
+			s.Errorf("after %v: %+v, %+v", took, round, r)
+		}
+		s.sleep(time.Minute)
+		if round := s.once(relay); round.Completed != 1 || s.published()[stuck] != 1 {
+			s.Errorf("the next round: %+v, %d copies", round, s.published()[stuck])
+		}
+		s.sleep(time.Hour)
+		if s.published()[stuck] != 2 || s.get(stuck).State != outbox.Completed {
+			s.Errorf("%d copies", s.published()[stuck])
+		}
+	})
+}
+
 // Shutdown in the middle of a batch: nothing is claimed beyond the limit, even if the broker hangs.
 func TestShutdownDrains(t *testing.T) {
 	for name, heeds := range map[string]bool{"a broker that heeds its context": true, "a broker that answers in time": false} {
