@@ -17,7 +17,7 @@ func (p *Projection) Schema() schema.Table {
 	source := []string{strings.Replace(keys.Pattern("Checkpoint", p.config.Name+"@"), "@#V#", "@*#V#", 1)} // of any namespace, see keyed
 	return schema.Table{
 		Name: t.Name, PK: t.PK, SK: t.SK, Transactions: true,
-		Routes: schema.Routes("", "Checkpoint", "Gap", "Parked", "Forced", "Alias", "Build"),
+		Routes: schema.Routes("", "Checkpoint", "Gap", "Parked", "Forced", "Alias", "Build", "Runbook"),
 		Roles: []schema.Role{
 			{Name: "projection.apply", Grants: []schema.Grant{
 				{Actions: []schema.Action{schema.GetItem, schema.Query, schema.UpdateItem}, Keys: source},

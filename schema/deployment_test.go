@@ -23,10 +23,10 @@ func TestPrimitivesShareATable(t *testing.T) {
 	for _, table := range d.Tables {
 		names = append(names, table.Name)
 	}
-	if got := strings.Join(names, " "); got != "Inbox Ledger Orders Projection Reconciliation ShardMaps" {
+	if got := strings.Join(names, " "); got != "Export Inbox Ledger Orders Projection Reconciliation ShardMaps" {
 		t.Errorf("tables %s", got)
 	}
-	orders := d.Tables[2]
+	orders := d.Tables[3]
 	if len(orders.Indexes) != 2 || orders.TTL != "expiresAt" || !orders.Transactions || len(orders.Roles) != 11 {
 		t.Errorf("%d indexes, TTL %q, %d roles", len(orders.Indexes), orders.TTL, len(orders.Roles))
 	}

@@ -6,6 +6,7 @@ import (
 	"iter"
 	"time"
 
+	"github.com/dynafin/dynafin/export"
 	"github.com/dynafin/dynafin/idempotency"
 	"github.com/dynafin/dynafin/inbox"
 	"github.com/dynafin/dynafin/ledger"
@@ -33,6 +34,7 @@ func (w *world) doEverything() {
 	w.doProjection()
 	w.doReconciliation()
 	w.doShardMaps()
+	w.doScan()
 }
 
 // all reads a list to its end.
@@ -346,5 +348,14 @@ func (w *world) doShardMaps() {
 	w.as("shardmap.read", "load", func() error {
 		_, err := store.Load(w.Context(), "inbox.portfolio")
 		return err
+	})
+}
+
+func (w *world) doScan() {
+	w.as("export.scan", "scan", func() error {
+		scan, err := export.NewScan(w.client, export.ScanConfig{Table: ledger.DefaultTable, Name: "emergency", Now: clock,
+			Sleep: func(context.Context, time.Duration) error { return nil }})
+		w.must(err)
+		return all(scan.Records(w.Context()))
 	})
 }

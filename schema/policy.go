@@ -25,6 +25,8 @@ const (
 	UpdateItem         Action = "UpdateItem"
 	DeleteItem         Action = "DeleteItem"
 	ConditionCheckItem Action = "ConditionCheckItem"
+	// Scan reads a whole table and carries no keys. No primitive needs it; see [ScanRuns].
+	Scan Action = "Scan"
 )
 
 // Role is what one kind of program does with a table: it becomes statements of an IAM policy.
@@ -39,7 +41,7 @@ type Grant struct {
 	// Index is the index that is queried, "" for the table.
 	Index   string
 	Actions []Action
-	// Keys are patterns of partition keys for the operator StringLike, such as "TEN#*#REQ#*".
+	// Keys are patterns of partition keys for the operator StringLike, such as "TEN#*#REQ#*". Scan alone has none.
 	Keys []string
 	// InTransaction allows the actions inside TransactWriteItems or TransactGetItems only.
 	InTransaction bool
@@ -97,7 +99,7 @@ func (d Deployment) Roles() []string {
 }
 
 // Policy returns the policy of a program that has the given roles: what they do, on the keys that they do it to, and nothing
-// else. No role can scan.
+// else.
 func (d Deployment) Policy(scope Scope, roles ...string) (Policy, error) {
 	d, err := d.Plan()
 	if err != nil {
@@ -162,12 +164,12 @@ func (s Scope) statement(t Table, g Grant, sid string) (Statement, error) {
 		resource += "/index/" + g.Index
 	}
 	statement := Statement{Sid: sid, Effect: "Allow", Resource: []string{resource}, Condition: map[string]map[string][]string{}}
-	describing := true
+	keyless := len(g.Keys) == 0 && !g.Deny
 	for _, action := range g.Actions {
 		statement.Action = append(statement.Action, "dynamodb:"+string(action))
-		describing = describing && slices.Contains(describes, action)
+		keyless = keyless && (action == Scan || slices.Contains(describes, action))
 	}
-	if describing {
+	if keyless {
 		return statement, nil
 	}
 	patterns := s.keys(g.Keys)

@@ -7,6 +7,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"github.com/dynafin/dynafin/dynamosim"
+	"github.com/dynafin/dynafin/export"
 	"github.com/dynafin/dynafin/idempotency"
 	"github.com/dynafin/dynafin/inbox"
 	"github.com/dynafin/dynafin/ledger"
@@ -56,10 +57,9 @@ func (s service) desk(client reconcile.Client) *reconcile.Reconciler {
 func (s service) deployment() schema.Deployment {
 	return schema.Deployment{
 		Name: "brokerage",
-		Tables: []schema.Table{
+		Tables: append(schema.ScanRuns(export.DefaultCheckpoints, "PK", "SK", s.book.Schema()),
 			s.requests.Schema(), s.names.Schema(sentinel.ClientOrder), s.events.Schema(), s.received.Schema(), s.book.Schema(),
-			s.projection(nil).Schema(), s.desk(nil).Schema(), schema.ShardMaps("ShardMaps", "PK", "SK", "inbox.portfolio"),
-		},
+			s.projection(nil).Schema(), s.desk(nil).Schema(), schema.ShardMaps("ShardMaps", "PK", "SK", "inbox.portfolio")),
 		HomeRegion: "eu-west-1",
 	}
 }
