@@ -14,6 +14,7 @@
 //
 //	Txn          all or nothing, rivals, what a loser learns, lost answers, reported units     any table
 //	Idempotency  one effect and one result, replays, mismatches, lost answers, Lookup          Config.Table
+//	Repair       one claim, late losers, the repair index, repair                              Config.Table and its index
 //	Sentinel     one winner, release, move, stale reads, lost answers                          Config.Table
 //	Outbox       fact and event, the READY index, duplicates, lost answers                     Config.Table and its index
 //	Inbox        one effect, repeats, mismatches, lost answers, Lookup                         Config.Table

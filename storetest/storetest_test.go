@@ -34,6 +34,14 @@ func newTable(name, pk, sk string, events *outbox.Outbox) *dynamodb.CreateTableI
 	return in
 }
 
+// requestTable is a table of requests with the index of those in need of repair.
+func requestTable(pk, sk string, requests *idempotency.Requests) *dynamodb.CreateTableInput {
+	in := newTable("Requests", pk, sk, nil)
+	in.AttributeDefinitions = append(in.AttributeDefinitions, requests.IndexAttributes()...)
+	in.GlobalSecondaryIndexes = []types.GlobalSecondaryIndex{requests.Index()}
+	return in
+}
+
 // Every primitive keeps its promises on the store that the tests run at, with its default names and with others.
 func TestThePrimitivesKeepTheirPromisesHere(t *testing.T) {
 	for _, names := range []struct{ pk, sk string }{{"PK", "SK"}, {"partition", "sort"}} {
@@ -42,9 +50,12 @@ func TestThePrimitivesKeepTheirPromisesHere(t *testing.T) {
 		events := outbox.Config{Service: "orders", Index: "ready." + names.pk, IndexPK: "due." + names.pk, IndexSK: "due." + names.sk, Map: shardmap.Fixed(3)}
 		table.Name = store.Table(t, newTable("Shared", names.pk, names.sk, outbox.New(events)))
 		events.Table = table
+		repair := idempotency.Config{Index: "repair." + names.pk, IndexPK: "due." + names.pk, IndexSK: "due." + names.sk, Map: shardmap.Fixed(2)}
+		repair.Table = txn.Table{PK: names.pk, SK: names.sk, Name: store.Table(t, requestTable(names.pk, names.sk, idempotency.New(repair)))}
 		for name, err := range map[string]error{
 			"txn":         storetest.Txn(t.Context(), client, table),
 			"idempotency": storetest.Idempotency(t.Context(), client, idempotency.Config{Table: table}),
+			"repair":      storetest.Repair(t.Context(), client, repair),
 			"sentinel":    storetest.Sentinel(t.Context(), client, sentinel.Config{Table: table}),
 			"outbox":      storetest.Outbox(t.Context(), client, events),
 			"projection":  storetest.Projection(t.Context(), client, projection.Config{Name: "portfolio", Table: table}),
