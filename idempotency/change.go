@@ -216,7 +216,8 @@ func (c *change) expression() string {
 func (c *change) condition() string { return strings.Join(c.when, " AND ") }
 
 // apply sends the change by itself and returns the record as it is then, also if it was applied before and its answer was
-// lost. A record that is no longer what was read makes a [LeaseLostError]; after any other error nobody knows.
+// lost. A record that is no longer what was read makes a [LeaseLostError], beside the record if there is one; after any other
+// error nobody knows.
 func (c *change) apply(ctx context.Context, client Updater) (*Record, error) {
 	if c.err != nil {
 		return nil, c.err

@@ -88,7 +88,7 @@ func (r *Requests) Begin(ctx context.Context, client Claimer, request Request, m
 	if err != nil {
 		return nil, err
 	}
-	return r.meet(ctx, client, stored, first, now)
+	return r.meet(ctx, client, id, stored, first, now)
 }
 
 // claimed hands out a claim whose lease has not ended. An answer that took longer is worth nothing: somebody else may have
@@ -156,7 +156,7 @@ func (r *Requests) fits(rec *Record) error {
 }
 
 // meet decides what a begun attempt means for a record that is there already.
-func (r *Requests) meet(ctx context.Context, client Claimer, stored, wanted *Record, now time.Time) (*Claim, error) {
+func (r *Requests) meet(ctx context.Context, client Claimer, id *identity, stored, wanted *Record, now time.Time) (*Claim, error) {
 	var c *change
 	ended := !stored.LeaseUntil.IsZero() && !now.Before(stored.LeaseUntil)
 	switch {
@@ -176,20 +176,16 @@ func (r *Requests) meet(ctx context.Context, client Claimer, stored, wanted *Rec
 		return nil, stored.verdict(now)
 	}
 	after, err := c.apply(ctx, client)
-	var lost *LeaseLostError
-	switch {
-	case errors.As(err, &lost) && after != nil:
-		if after.Fingerprint != stored.Fingerprint { // cleaned up and begun anew in between
-			return nil, &InProgressError{Tenant: after.Tenant, Key: after.Key, Owner: after.Owner, Attempt: after.Attempt}
-		}
-		return nil, after.verdict(now)
-	case err != nil:
+	if after == nil {
 		return nil, err
-	case after.State == InProgress:
-		return r.claimed(after)
-	default:
-		return nil, after.verdict(now)
 	}
+	if err == nil && after.State == InProgress {
+		return r.claimed(after)
+	}
+	if err := id.mismatch(after); err != nil { // somebody else came first: another command, if this one was cleaned up
+		return nil, err
+	}
+	return nil, after.verdict(now)
 }
 
 // again is the next attempt at a request that nobody has.

@@ -42,7 +42,12 @@ func (e noEffectError) Unwrap() error { return e.error }
 
 // NoEffect says of an error of [Work.Run] that the effect has certainly not happened and will not. An external attempt may
 // then be repeated at once; without it, it goes to repair.
-func NoEffect(err error) error { return noEffectError{err} }
+func NoEffect(err error) error {
+	if err == nil {
+		return nil
+	}
+	return noEffectError{err}
+}
 
 // Do claims the request, does the work and completes the request in the transaction that commits the work's parts (AP08).
 // A request that was completed before is answered with its stored result, byte for byte. Other errors are those of
@@ -55,6 +60,9 @@ func NoEffect(err error) error { return noEffectError{err} }
 //
 // Cost: Begin and Complete.
 func (r *Requests) Do(ctx context.Context, client Client, request Request, work Work) (Answer, error) {
+	if work.Run == nil {
+		return Answer{}, &InvalidError{Field: "Work.Run", Reason: "is missing"}
+	}
 	claim, err := r.Begin(ctx, client, request, work.Mode)
 	if replayed, ok := Replayed(err); ok {
 		return Answer{Result: replayed.Result, Replayed: true}, nil

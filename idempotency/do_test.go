@@ -194,6 +194,17 @@ func TestALateLoserOfDoReplaysTheWinner(t *testing.T) {
 	}
 }
 
+func TestDoWithoutWorkClaimsNothing(t *testing.T) {
+	t.Parallel()
+	a := newAttempt(t, stores.Options{})
+	if _, err := a.requests.Do(t.Context(), a.client, order("10"), idempotency.Work{Mode: idempotency.External}); !errors.Is(err, idempotency.ErrInvalid) || a.calls.Load() > 0 {
+		t.Errorf("%v after %d calls", err, a.calls.Load())
+	}
+	if idempotency.NoEffect(nil) != nil {
+		t.Error("no error without an effect is an error")
+	}
+}
+
 // The work's time ends with the lease.
 func TestTheContextOfTheWorkEndsWithTheLease(t *testing.T) {
 	t.Parallel()

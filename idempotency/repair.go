@@ -83,7 +83,8 @@ func (r *Requests) Get(ctx context.Context, client Reader, tenant, key string) (
 
 // Due lists a tenant's requests that are due for repair at the cutoff, shard by shard, the earliest of each first (AP18,
 // IDX19): attempts whose lease has ended, requests whose outcome is not known, and released ones that nobody repeated. It
-// asks page by page while the caller ranges. After an error the iteration ends.
+// asks page by page while the caller ranges. An entry that cannot be read is an error and the next one follows, so that it
+// hides nobody else's; after an [ErrRead] the iteration ends.
 //
 // Cost: for each shard and page half a read unit for each 4 KiB begun of index entries; half a unit for a shard without
 // any.
@@ -100,7 +101,7 @@ func (r *Requests) Due(ctx context.Context, client QueryClient, tenant string, c
 
 // Escalated lists a tenant's requests on which an operator has to decide, each read strongly, shard by shard, the oldest
 // of each first (AP18). See [Requests.Settle], [Requests.Free] and [Requests.Requeue]. It asks page by page while the
-// caller ranges. After an error the iteration ends.
+// caller ranges. Errors as for [Requests.Due].
 //
 // Cost: as for [Requests.Due], and 1 read unit for each 4 KiB begun of every record.
 func (r *Requests) Escalated(ctx context.Context, client RepairReader, tenant string) iter.Seq2[Record, error] {
@@ -118,7 +119,7 @@ func (r *Requests) Escalated(ctx context.Context, client RepairReader, tenant st
 			if err == nil && rec.State != Escalated {
 				continue // decided since the index saw it
 			}
-			if !yield(rec, err) || err != nil {
+			if !yield(rec, err) {
 				return
 			}
 		}
@@ -163,7 +164,7 @@ func (r *Requests) listed(ctx context.Context, client QueryClient, tenant string
 					if err != nil {
 						err = &RecordError{Tenant: tenant, Attribute: r.config.IndexSK, Reason: "is no key of a listed request"}
 					}
-					if !yield(entry, err) || err != nil {
+					if !yield(entry, err) {
 						return
 					}
 				}

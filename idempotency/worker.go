@@ -40,8 +40,6 @@ type RepairConfig struct {
 	Abandoned *Result
 	// Poll is the wait between rounds. Default: 15 s.
 	Poll time.Duration
-	// Limit bounds how many requests of one tenant a round takes. Default: 100.
-	Limit int
 	// Sleep waits, for no longer than the context. Default: a timer.
 	Sleep func(ctx context.Context, d time.Duration) error
 	// Observer, if set, is told of every step.
@@ -83,7 +81,7 @@ func (c RepairConfig) withDefaults() RepairConfig {
 	c.Owner = cmp.Or(c.Owner, "repair")
 	c.Lease, c.Grace = cmp.Or(c.Lease, time.Minute), cmp.Or(c.Grace, 30*time.Second)
 	c.Grace = max(c.Grace, 0)
-	c.ProbesMax, c.Limit = cmp.Or(c.ProbesMax, 10), cmp.Or(c.Limit, 100)
+	c.ProbesMax = cmp.Or(c.ProbesMax, 10)
 	c.RetryMin, c.RetryMax = cmp.Or(c.RetryMin, 30*time.Second), cmp.Or(c.RetryMax, time.Hour)
 	c.Poll = cmp.Or(c.Poll, 15*time.Second)
 	if c.Abandoned == nil {
@@ -110,7 +108,6 @@ func (c RepairConfig) validate() error {
 	rule(c.Lease >= time.Second && c.Lease <= LeaseMax, "Lease", "is out of range")
 	rule(c.Grace <= LeaseMax, "Grace", "is out of range")
 	rule(c.ProbesMax > 0, "ProbesMax", "is below 1")
-	rule(c.Limit > 0, "Limit", "is below 1")
 	rule(c.RetryMin > 0 && c.RetryMax >= c.RetryMin && c.RetryMax <= 7*24*time.Hour, "RetryMax", "or RetryMin is out of range")
 	rule(c.Poll > 0, "Poll", "is not above zero")
 	if err := c.Abandoned.validate(); err != nil {
@@ -132,7 +129,11 @@ type RepairWorker struct {
 // NewRepairWorker returns a RepairWorker. A configuration that breaks a rule is reported by Once and Run.
 func NewRepairWorker(requests *Requests, client RepairClient, prober Prober, config RepairConfig) *RepairWorker {
 	config = config.withDefaults()
-	return &RepairWorker{requests: requests, client: client, prober: prober, config: config, err: errors.Join(requests.err, config.validate())}
+	w := &RepairWorker{requests: requests, client: client, prober: prober, config: config, err: errors.Join(requests.err, config.validate())}
+	if prober == nil {
+		w.err = errors.Join(w.err, &InvalidError{Field: "prober", Reason: "is missing"})
+	}
+	return w
 }
 
 // Run repairs round by round until the context ends, whose error it returns. A round that fails is told to the Observer.
@@ -148,8 +149,8 @@ func (w *RepairWorker) Run(ctx context.Context) error {
 	}
 }
 
-// Once takes up every request that is due now, at most Limit of each tenant. The error is what could not be listed; of
-// single requests the Observer is told.
+// Once takes up every request that is due now. The error is what could not be listed; of single requests the Observer is
+// told.
 func (w *RepairWorker) Once(ctx context.Context) (Round, error) {
 	if w.err != nil {
 		return Round{}, w.err
@@ -161,24 +162,18 @@ func (w *RepairWorker) Once(ctx context.Context) (Round, error) {
 	}
 	var faults []error
 	for _, tenant := range tenants {
-		var due []Listed
 		cutoff := w.requests.config.Now().Add(-w.config.Grace)
 		for entry, err := range w.requests.Due(ctx, w.client, tenant, cutoff) {
 			if err != nil {
 				w.observe(ctx, "list", Listed{Tenant: tenant}, "", err)
 				faults = append(faults, err)
-				break
+				continue
 			}
-			if due = append(due, entry); len(due) == w.config.Limit {
-				break
-			}
-		}
-		round.Listed += len(due)
-		for _, entry := range due {
-			if err := ctx.Err(); err != nil {
-				return round, err
-			}
+			round.Listed++
 			w.repair(ctx, &round, entry)
+		}
+		if err := ctx.Err(); err != nil {
+			return round, err
 		}
 	}
 	return round, errors.Join(faults...)

@@ -8,8 +8,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
 	"github.com/dynafin/dynafin/idempotency"
 	"github.com/dynafin/dynafin/internal/stores"
+	"github.com/dynafin/dynafin/shardmap"
 	"github.com/dynafin/dynafin/txn"
 )
 
@@ -237,6 +240,34 @@ func TestAFindingThatCannotBeCommittedIsEscalated(t *testing.T) {
 	}
 }
 
+// What cannot be read is told, and hides nothing: neither an entry of the index nor a record.
+func TestDamageHidesNobodyElse(t *testing.T) {
+	t.Parallel()
+	s := newShop(t, idempotency.Config{Map: shardmap.Fixed(1)}, idempotency.RepairConfig{})
+	for _, key := range []string{"a", "b", "c"} {
+		r := order("10")
+		r.Key = key
+		if _, err := begin(t, s.store, s.requests, r, idempotency.External); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for key, damage := range map[string]string{"a": "SET repairSk = :x", "b": "SET #v = :x"} {
+		in := &dynamodb.UpdateItemInput{TableName: &s.store.requests.Name, Key: txn.Item{"PK": text("TEN#acme-brokers#REQ#" + key), "SK": text("REQUEST")},
+			UpdateExpression: &damage, ExpressionAttributeValues: txn.Item{":x": text("DUE#")}}
+		if key == "b" {
+			in.ExpressionAttributeNames = map[string]string{"#v": "v"}
+		}
+		if _, err := s.client.UpdateItem(t.Context(), in); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.time.advance(time.Hour)
+	round, err := s.worker.Once(t.Context())
+	if !errors.Is(err, idempotency.ErrRecord) || round != (idempotency.Round{Listed: 2, Failed: 1, Postponed: 1}) {
+		t.Errorf("%+v, %v", round, err)
+	}
+}
+
 // Operators decide once, with a name and a reason that stay.
 func TestAnOperatorDecidesWithANote(t *testing.T) {
 	t.Parallel()
@@ -294,7 +325,7 @@ func TestRunGoesOnUntilItsContextEnds(t *testing.T) {
 		t.Errorf("%v, %s", err, s.state().State)
 	}
 	for _, config := range []idempotency.RepairConfig{{}, {Tenants: idempotency.Tenants(), Lease: -1}, {Tenants: idempotency.Tenants(), ProbesMax: -1},
-		{Tenants: idempotency.Tenants(), RetryMax: 1}, {Tenants: idempotency.Tenants(), Poll: -1}, {Tenants: idempotency.Tenants(), Limit: -1},
+		{Tenants: idempotency.Tenants(), RetryMax: 1}, {Tenants: idempotency.Tenants(), Poll: -1}, {Tenants: idempotency.Tenants()},
 		{Tenants: idempotency.Tenants(), Abandoned: &idempotency.Result{Code: "\xff"}}} {
 		if err := idempotency.NewRepairWorker(s.requests, s.client, nil, config).Run(t.Context()); !errors.Is(err, idempotency.ErrInvalid) {
 			t.Errorf("%+v: %v", config, err)

@@ -39,7 +39,8 @@
 //
 // A handler whose whole effect is one DynamoDB transaction commits it with [Exchange.Commit] and Config.Mode
 // [idempotency.Transactional]: the response is stored in that transaction, unknown means that nothing was committed, and a
-// repeat runs the handler again after a crash.
+// repeat runs the handler again after a crash. What such a handler writes without Commit is stored by itself: right for a
+// refusal, wrong for an effect.
 //
 // # Cost
 //
