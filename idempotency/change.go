@@ -3,6 +3,7 @@ package idempotency
 import (
 	"context"
 	"errors"
+	"maps"
 	"strconv"
 	"strings"
 	"time"
@@ -144,11 +145,18 @@ func (c *change) left() {
 	}
 }
 
-// because keeps why, and what was known then.
+// because keeps why, and what was known then. A step to the same state that somebody else took for another reason is not
+// this one: what was known here is not stored.
 func (c *change) because(reason string, evidence map[string]string) {
-	c.set(attrReason, stringAttr(cut(reason, MaxReasonBytes)))
+	reason = cut(reason, MaxReasonBytes)
+	c.set(attrReason, stringAttr(reason))
 	if len(evidence) > 0 {
 		c.set(attrEvidence, textsAttr(evidence))
+	}
+	if same := c.mine; same != nil {
+		c.mine = func(stored *Record) bool {
+			return same(stored) && stored.Reason == reason && (len(evidence) == 0 || maps.Equal(stored.Evidence, evidence))
+		}
 	}
 }
 

@@ -292,7 +292,8 @@ func (c *Claim) Release(ctx context.Context, client Updater, reason string) erro
 	return err
 }
 
-// Evidence is what an attempt that does not know its outcome leaves to repair.
+// Evidence is what an attempt that does not know its outcome leaves to repair. A process that dies leaves none: let the
+// reference by which the effect can be looked up follow from the key and the number of the attempt, which every record has.
 type Evidence struct {
 	// Reason says what happened, up to [MaxReasonBytes]; more is cut off.
 	Reason string

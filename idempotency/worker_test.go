@@ -136,6 +136,21 @@ func (s *shop) escalated() (all []idempotency.Record) {
 	return all
 }
 
+// Evidence that comes after somebody else has sent the request to repair is not stored, and its owner is told so.
+func TestEvidenceThatComesTooLateIsNotTakenForStored(t *testing.T) {
+	t.Parallel()
+	s := newShop(t, idempotency.Config{}, idempotency.RepairConfig{})
+	claim := mustBegin(t, s.store, s.requests, idempotency.External)
+	s.time.advance(idempotency.LeaseDefault)
+	if _, err := begin(t, s.store, s.requests, order("10"), idempotency.External); !errors.Is(err, idempotency.ErrRepairRequired) {
+		t.Fatal(err)
+	}
+	err := claim.Repair(t.Context(), s.client, idempotency.Evidence{Reason: "504", Details: map[string]string{"paymentId": "pay-1"}})
+	if !errors.Is(err, idempotency.ErrLeaseLost) || s.state().Evidence != nil {
+		t.Errorf("%v, stored is %v", err, s.state().Evidence)
+	}
+}
+
 // An absent effect frees the request for its client; if that does not come, the request ends with a definite refusal.
 func TestAnAbsentEffectFreesTheRequest(t *testing.T) {
 	t.Parallel()

@@ -42,6 +42,11 @@
 // repeat runs the handler again after a crash. What such a handler writes without Commit is stored by itself: right for a
 // refusal, wrong for an effect.
 //
+// # What a client should do
+//
+// Repeat what got no answer, a 409 after its Retry-After, and a 503, always with the same key and the same bytes. The client
+// of net/http sends a request that has this header again by itself when a connection breaks that it has used before.
+//
 // # Cost
 //
 // Begin and Complete of package idempotency: 3 write units for a record of up to 1 KiB, and 2 of the index if external. A
