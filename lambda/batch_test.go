@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"reflect"
 	"strings"
 	"testing"
@@ -12,6 +13,8 @@ import (
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/smithy-go"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
 
 	"github.com/dynafin/dynafin/inbox"
 	"github.com/dynafin/dynafin/lambda"
@@ -72,6 +75,11 @@ func TestAStreamStopsAtItsFirstFailureAndReportsIt(t *testing.T) {
 	}
 }
 
+// away is an error as the SDK returns it.
+func away(code string) error {
+	return &smithy.OperationError{ServiceID: "SNS", OperationName: "Publish", Err: &smithy.GenericAPIError{Code: code}}
+}
+
 // What becomes of a message that fails: it depends on what the error says of it, and on how often it was received.
 func TestPoisonIsADeadLetterAndTroubleIsNot(t *testing.T) {
 	t.Parallel()
@@ -91,6 +99,10 @@ func TestPoisonIsADeadLetterAndTroubleIsNot(t *testing.T) {
 		{"another event under this ID", fmt.Errorf("process: %w", mismatch), 1, true},
 		{"an event that breaks a rule", &inbox.InvalidError{Field: "ID"}, 1, true},
 		{"a configuration that breaks a rule", &inbox.InvalidError{Field: "Config.Consumer"}, 30, false},
+		{"temporary, as the caller says", fmt.Errorf("ask: %w", lambda.Temporary(errClosed)), 30, false},
+		{"a throttle of another service", away("ThrottlingException"), 30, false},
+		{"a refusal of another service", away("AccessDeniedException"), 30, true},
+		{"a connection that broke", &smithyhttp.RequestSendError{Err: io.ErrUnexpectedEOF}, 30, false},
 		{"nobody knows", &txn.AmbiguousError{}, 30, false},
 		{"items are busy", &txn.ContentionError{}, 30, false},
 		{"nothing was sent", txn.ErrNotSent, 30, false},
@@ -268,8 +280,8 @@ func TestAWrongConfigurationRefusesEveryBatch(t *testing.T) {
 	if _, err := call(t, t.Context(), handler, events.SQSEvent{Records: []events.SQSMessage{sqsMessage(standardARN, "", "", "", 1)}}); !errors.Is(err, lambda.ErrInvalid) || !errors.Is(err, errClosed) {
 		t.Errorf("a failed message without an identifier: %v", err)
 	}
-	if lambda.Permanent(nil) != nil {
-		t.Error("Permanent(nil) is an error")
+	if lambda.Permanent(nil) != nil || lambda.Temporary(nil) != nil {
+		t.Error("a mark makes an error of nil")
 	}
 }
 

@@ -31,8 +31,9 @@
 //
 //	error of the handle function                                       the message
 //	[Permanent], inbox.ErrMismatch, inbox.ErrInvalid of the event      is a dead letter at once
-//	the context's, txn.ErrContention, ErrAmbiguous, ErrNotSent,        is delivered again, however often: these tell nothing
-//	inbox.ErrRead, inbox.ErrInvalid of a Config, shardmap.ErrStale     about the message
+//	[Temporary], the context's, what the SDK would retry,              is delivered again, however often: these tell nothing
+//	txn.ErrContention, ErrAmbiguous, ErrNotSent, inbox.ErrRead,        about the message
+//	inbox.ErrInvalid of a Config, shardmap.ErrStale
 //	any other, or a panic                                              is a dead letter at [Config].MaxReceives, else delivered again
 //
 // SQS says how often a message was received. Streams do not, so the handler counts failures in its process: where Lambda starts

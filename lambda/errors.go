@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
+
 	"github.com/dynafin/dynafin/inbox"
 	"github.com/dynafin/dynafin/internal/fault"
 	"github.com/dynafin/dynafin/shardmap"
@@ -18,6 +21,8 @@ var (
 	ErrInvalid error = fault.New(fault.LambdaInvalid, "lambda: invalid configuration or event")
 	// ErrPermanent: no repeat can help the message. See [Permanent].
 	ErrPermanent error = fault.New(fault.LambdaPermanent, "lambda: message cannot be processed")
+	// ErrTemporary: the failure tells nothing about the message. See [Temporary].
+	ErrTemporary error = fault.New(fault.LambdaTemporary, "lambda: message cannot be processed now")
 	// ErrPanic: the code that handles messages panicked. See [PanicError].
 	ErrPanic error = fault.New(fault.LambdaPanic, "lambda: handler panicked")
 	// ErrDeadLetter: a dead letter was not stored. The sink's error is inside, and the one that it was about.
@@ -61,6 +66,26 @@ func (e *PermanentError) Error() string { return fault.LambdaPermanent.Text("lam
 // Unwrap returns ErrPermanent and the reason.
 func (e *PermanentError) Unwrap() []error { return []error{ErrPermanent, e.Err} }
 
+// Temporary marks an error of a handle function: it tells nothing about the message, as when a service is away, so the
+// message never becomes a dead letter for it. Errors of AWS that the SDK would retry need no mark. Temporary(nil) is nil.
+func Temporary(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &TemporaryError{Err: err}
+}
+
+// TemporaryError is an error that a repeat may cure, however often it came.
+type TemporaryError struct {
+	// Err is why.
+	Err error
+}
+
+func (e *TemporaryError) Error() string { return fault.LambdaTemporary.Text("lambda: %v", e.Err) }
+
+// Unwrap returns ErrTemporary and the reason.
+func (e *TemporaryError) Unwrap() []error { return []error{ErrTemporary, e.Err} }
+
 // PanicError is a panic of the code that handles a message. Its text has the type of the value only: the value itself may hold
 // the payload.
 type PanicError struct {
@@ -92,15 +117,21 @@ func permanent(err error) bool {
 // passing says that the failure tells nothing about the message: a repeat may succeed, however many failed before.
 func passing(err error) bool {
 	for _, kind := range []error{
-		context.Canceled, context.DeadlineExceeded, txn.ErrContention, txn.ErrAmbiguous, txn.ErrNotSent, inbox.ErrRead, shardmap.ErrStale,
+		ErrTemporary, context.Canceled, context.DeadlineExceeded, txn.ErrContention, txn.ErrAmbiguous, txn.ErrNotSent, inbox.ErrRead, shardmap.ErrStale,
 	} {
 		if errors.Is(err, kind) {
 			return true
 		}
 	}
+	if retried.IsErrorRetryable(err) == aws.TrueTernary {
+		return true
+	}
 	var invalid *inbox.InvalidError
 	return errors.As(err, &invalid) && ofConfig(invalid)
 }
+
+// retried tells the errors of AWS that the SDK would retry: throttling, timeouts, a service that is away.
+var retried = retry.IsErrorRetryables(retry.DefaultRetryables)
 
 func ofConfig(e *inbox.InvalidError) bool { return strings.HasPrefix(e.Field, "Config.") }
 

@@ -30,6 +30,7 @@ func TestEveryErrorCanBeActedOn(t *testing.T) {
 	}{
 		{&lambda.InvalidError{Field: "Config.Margin", Reason: "is negative"}, lambda.ErrInvalid, []string{"Config.Margin", "is negative"}},
 		{lambda.Permanent(errClosed), lambda.ErrPermanent, []string{errClosed.Error()}},
+		{lambda.Temporary(errClosed), lambda.ErrTemporary, []string{errClosed.Error()}},
 		{&lambda.PanicError{Value: secret}, lambda.ErrPanic, []string{"type string"}},
 		{notStored, lambda.ErrDeadLetter, []string{"m-1", standardARN, errSink.Error()}},
 	} {

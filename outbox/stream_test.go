@@ -3,6 +3,7 @@ package outbox_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -309,4 +310,28 @@ func TestStreamAndPollAtOncePublishOnce(t *testing.T) {
 			s.Errorf("they did not meet: %v, %d journals", s.seen, s.journals())
 		}
 	})
+}
+
+// From the stream a publication costs what it costs from a poll, without the reads: 5 units at the chapter's size, and 2 for
+// each journal. A record that comes too late costs the refused claim, and the journal that announced it.
+func TestAStreamCostsWhatAPollDoesWithoutTheReads(t *testing.T) {
+	for _, n := range []int{1, 25} {
+		inBubble(t, plain, noLag, func(s *station) {
+			tp := s.record(types.StreamViewTypeNewImage)
+			for i := range n {
+				s.sized(fmt.Sprintf("order-%04d", i), 1638)
+			}
+			records := tp.next()
+			for delivery, want := range [][3]float64{{4 * float64(n), float64(n), 2}, {0, 0, 2}} {
+				meter := newRelayMeter(s.client)
+				s.handle(s.relay(nil, outbox.RelayConfig{}, meter), records)
+				base, index := meter.units("UpdateItem")
+				put, _ := meter.units("PutItem")
+				drop, _ := meter.units("DeleteItem")
+				if got := [3]float64{base, index, put + drop}; got != want || meter.reads() != (requests{}) {
+					s.Errorf("%d events, delivery %d: %v units, %+v, want %v", n, delivery+1, got, meter.reads(), want)
+				}
+			}
+		})
+	}
 }

@@ -14,7 +14,10 @@ var (
 	LambdaDeadLetter = Code{"DFN-2704", "lambda.ErrDeadLetter",
 		"A message cannot be processed, and its dead letter was not stored either; the message is delivered again.",
 		"Look at the error of the dead-letter sink inside; until the sink works, the message blocks its group or shard.", RetrySafe}
+	LambdaTemporary = Code{"DFN-2705", "lambda.ErrTemporary",
+		"A handler said that its failure tells nothing about the message; the message is delivered again, however often.",
+		"Look at the reason inside; the message is not a dead letter.", RetrySafe}
 )
 
 // Lambda lists the codes of package lambda.
-var Lambda = []Code{LambdaInvalid, LambdaPermanent, LambdaPanic, LambdaDeadLetter}
+var Lambda = []Code{LambdaInvalid, LambdaPermanent, LambdaPanic, LambdaDeadLetter, LambdaTemporary}
