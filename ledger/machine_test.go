@@ -17,7 +17,8 @@ import (
 
 // After any sequence of posts, reservations, captures, releases, expiries, reversals and closed periods, over a network that
 // loses requests and answers and repeats them late, the books are those of a model that has no network: every balance, every
-// refusal and its kind, every reservation, and totals that the stored postings prove (L1-L8, E1-E4, E7).
+// refusal and its kind, every reservation, and totals that the stored postings prove; and what is posted, sealed or ended never
+// changes (L1-L8, E1-E4, E7).
 func TestTheBooksAreThoseOfTheModel(t *testing.T) {
 	t.Parallel()
 	chance.Check(t, func(rt *rapid.T, seen chance.Seen) {

@@ -50,7 +50,7 @@ type Transaction struct {
 	ID string
 	// EffectiveAt is when it counts. Its month in UTC is the period it belongs to. Required.
 	EffectiveAt time.Time
-	// Postings are the lines, at least two. For every asset they add up to zero.
+	// Postings are the lines, at least two. For every asset they add up to zero. Two equal lines are two.
 	Postings []Posting
 	// Source is the identifier of what it is about, in the caller's system. Optional; every posting carries it.
 	Source string

@@ -235,3 +235,38 @@ func TestVerifyBlocksNobody(t *testing.T) {
 		t.Errorf("in the end: %v", r.Err())
 	}
 }
+
+// All that a verification keeps between two pages is in its checkpoint, and that is as long after thousands of postings as after
+// a hundred; a page is the rest.
+func TestAVerificationKeepsNoPostings(t *testing.T) {
+	t.Parallel()
+	b := setup(t, ledger.Config{})
+	b.open(t, "bank", "fees")
+	longest := func() (most, steps int) {
+		of := ledger.Verification{Tenant: tenant, Account: "bank", Asset: usd, PageSize: 50, Progress: func(p ledger.Progress) error {
+			most, steps = max(most, len(p.Checkpoint)), steps+1
+			return nil
+		}}
+		if report, err := b.book.Verify(t.Context(), b.client, of); err != nil || report.Err() != nil {
+			t.Fatalf("%v, %v", report.Err(), err)
+		}
+		return most, steps
+	}
+	post := func(from, to int) {
+		for i := from; i < to; i++ {
+			tx := ledger.Transaction{Tenant: tenant, ID: fmt.Sprintf("t-%03d", i), EffectiveAt: day}
+			for range 48 {
+				tx.Postings = append(tx.Postings, ledger.Debit("bank", dollars("2.00")), ledger.Credit("bank", dollars("1.00")))
+			}
+			tx.Postings = append(tx.Postings, ledger.Credit("fees", dollars("48.00")))
+			b.commit(t, b.book.Post(tx))
+		}
+	}
+	post(0, 2)
+	few, short := longest()
+	post(2, 40)
+	many, long := longest()
+	if long < 10*short || many > few+32 { // a few more digits of its counts and sums
+		t.Errorf("%d bytes after %d steps, %d after %d", few, short, many, long)
+	}
+}

@@ -37,6 +37,7 @@ type world struct {
 	asked  []ledger.Reservation // whatever became of them
 	ids2   []string             // of those that were made
 	known  map[string]ledger.Reservation
+	stands map[string]string // what never changes, as it was first seen
 	seen   map[string]int
 }
 
@@ -47,7 +48,7 @@ func newWorld(t *testing.T, rt *rapid.T) *world {
 		Tokens:             rapid.SampledFrom(anyTokenPolicy).Draw(rt, "tokens"),
 		CanceledKeepsToken: rapid.Bool().Draw(rt, "canceled keeps token"),
 	})
-	w := &world{bench: b, ctx: t.Context(), known: map[string]ledger.Reservation{}, seen: map[string]int{}, model: &model{
+	w := &world{bench: b, ctx: t.Context(), known: map[string]ledger.Reservation{}, stands: map[string]string{}, seen: map[string]int{}, model: &model{
 		accounts: map[string]*modelAccount{}, transactions: map[string]*modelTransaction{}, refused: map[string]bool{},
 		reservations: map[string]*modelReservation{}, slots: slots, buckets: buckets,
 	}}
@@ -102,8 +103,28 @@ func (w *world) text() string {
 	return strings.Join(lines, "\n")
 }
 
+// standing holds what never changes against what it was before: postings, headers, seals, and reservations that have ended.
+func (w *world) standing(rt *rapid.T) {
+	now := map[string]string{}
+	for _, item := range w.scan() {
+		pk, sk := item["PK"].(*types.AttributeValueMemberS).Value, item["SK"].(*types.AttributeValueMemberS).Value
+		state, _ := item["state"].(*types.AttributeValueMemberS)
+		switch {
+		case strings.HasPrefix(sk, "POST#"), strings.HasPrefix(sk, "SEAL#"), sk == "HEADER", sk == "RESERVATION" && state.Value != "OPEN":
+			now[pk+" / "+sk] = fmt.Sprint(stored.Wire(&types.AttributeValueMemberM{Value: item}))
+		}
+	}
+	for key, was := range w.stands {
+		if now[key] != was {
+			rt.Fatalf("%s was\n%s\nand is\n%s", key, was, now[key])
+		}
+	}
+	w.stands = now
+}
+
 // agree holds everything that is stored against the model, and the totals against the stored postings.
 func (w *world) agree(rt *rapid.T) {
+	w.standing(rt)
 	proved := w.recount(rt)
 	sum := int64(0)
 	for name, a := range w.model.accounts {
