@@ -53,7 +53,8 @@ func (l *Ledger) accountWrite(a Account, opened int) (txn.Write, error) {
 	}, nil
 }
 
-// accountChange changes the record of an account as it was read. set is one more assignment.
+// accountChange changes the record of an account as it was read: the version says all of it, and the rest is for accounts that
+// somebody made up. set is one more assignment.
 func (l *Ledger) accountChange(a Account, set string, values map[string]types.AttributeValue) (txn.Write, error) {
 	key, err := keys.Account(a.Tenant, a.ID)
 	switch {
@@ -62,14 +63,18 @@ func (l *Ledger) accountChange(a Account, set string, values map[string]types.At
 	case a.Version < 1:
 		return txn.Write{}, a.invalid("Version", "is not one that was read")
 	}
-	all := map[string]types.AttributeValue{":v": formatValue, ":one": oneValue, ":read": integer(a.Version), ":closed": text(string(StatusClosed))}
+	a = a.withDefaults()
+	all := map[string]types.AttributeValue{
+		":v": formatValue, ":one": oneValue, ":read": integer(a.Version), ":closed": text(string(StatusClosed)), ":side": text(string(a.Side)),
+		":assets": integer(int64(a.Assets)), ":opened": integer(int64(a.Opened)), ":stripes": integer(int64(a.Stripes)), ":lanes": integer(int64(a.Lanes)),
+	}
 	for name, value := range values {
 		all[name] = value
 	}
 	return txn.Write{
 		Action: txn.ActionUpdate, Table: l.config.Table, Key: l.config.Table.Key(key.PK, key.SK),
 		Update:    "SET version = version + :one, " + set,
-		Condition: "v = :v AND version = :read AND #status <> :closed",
+		Condition: "v = :v AND version = :read AND #status <> :closed AND side = :side AND assets = :assets AND opened = :opened AND stripes = :stripes AND lanes = :lanes",
 		Names:     statusName, Values: all, Fence: true,
 		Explain: func(old txn.Item) error {
 			if old == nil {
@@ -81,7 +86,7 @@ func (l *Ledger) accountChange(a Account, set string, values map[string]types.At
 				return err
 			case stored.Status == StatusClosed:
 				return &StatusError{Place: Place{Tenant: a.Tenant, Account: a.ID}, Status: StatusClosed}
-			case stored.Version == a.Version && (stored.Side != a.Side || stored.Assets != a.Assets || stored.Stripes != a.Stripes || stored.Lanes != a.Lanes):
+			case stored.Version == a.Version && !stored.sameShape(a):
 				return a.invalid("Account", "is not the one that is stored")
 			case stored.Version == a.Version:
 				return &LimitError{What: "account", ID: a.ID, Limit: "assets", Max: stored.Assets}
@@ -89,6 +94,11 @@ func (l *Ledger) accountChange(a Account, set string, values map[string]types.At
 			return &VersionError{What: "account", ID: strconv.Quote(a.ID), Expected: a.Version, Stored: stored.Version}
 		},
 	}, nil
+}
+
+// sameShape says whether two accounts can hold the same.
+func (a Account) sameShape(b Account) bool {
+	return a.Side == b.Side && a.Assets == b.Assets && a.Opened == b.Opened && a.Stripes == b.Stripes && a.Lanes == b.Lanes
 }
 
 func decodeAccount(tenant, id string, item txn.Item) (Account, error) {

@@ -84,8 +84,8 @@ func TestOnlyWhatIsHeldIsGivenBack(t *testing.T) {
 	b.has(t, "bob-", "100.00", "50.00", "50.00")
 }
 
-// An asset is opened in the account as it is stored.
-func TestAnAssetHasTheSideOfItsAccount(t *testing.T) {
+// An asset is opened in the account as it is stored, and an account is closed with all that it has.
+func TestAnAccountIsTakenAsItIsStored(t *testing.T) {
 	t.Parallel()
 	b := setup(t, ledger.Config{})
 	b.open(t, "bank")
@@ -101,5 +101,8 @@ func TestAnAssetHasTheSideOfItsAccount(t *testing.T) {
 		forge(&made)
 		b.untouched(t, "another "+what, ledger.ErrInvalid, b.book.OpenAsset(made, ledger.Asset{Currency: eur, NoMinimum: true}))
 	}
+	none := stored
+	none.Opened = 0
+	b.untouched(t, "closed without its balances", ledger.ErrInvalid, b.book.SetStatus(none, ledger.StatusClosed))
 	b.commit(t, b.book.OpenAsset(stored, ledger.Asset{Currency: eur, NoMinimum: true}))
 }
