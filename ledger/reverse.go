@@ -38,7 +38,8 @@ type ReversedPart struct {
 // Reverse returns the part that takes back a transaction, or parts of it, by a new transaction with the opposite
 // postings, linked both ways. All reversals of a line together are at most the line, also of those that are under way at the same
 // time. The Commit fails with an [ExceedsError] if less is left of a line, with a [NotFoundError] or an [InvalidError] if the
-// original is not what is stored, and else with the errors of [Ledger.Post] for the reversing transaction.
+// original is not what is stored, and else with the errors of [Ledger.Post] for the reversing transaction. A reversal has two
+// writes more than a posting of its lines: an original that left no room for them among the 100 is reversed in parts.
 //
 // Cost: that of [Ledger.Post], 2 write units for the check of the original and 2 for the links.
 func (l *Ledger) Reverse(original Entry, r Reversal) txn.Part {

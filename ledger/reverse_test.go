@@ -157,6 +157,19 @@ func TestALongTransactionIsReversedWhole(t *testing.T) {
 	b.commit(t, b.book.Reverse(b.entry(t, "t-1"), ledger.Reversal{ID: "rev-1", EffectiveAt: day}))
 	b.untouched(t, "again", ledger.ErrExceeds, b.book.Reverse(b.entry(t, "t-1"), ledger.Reversal{ID: "rev-2", EffectiveAt: day}))
 	b.has(t, "bank", "0.00", "0.00", "0.00")
+
+	tx.ID, tx.Postings = "t-2", append(tx.Postings, tx.Postings[:2]...) // a hundred writes
+	b.commit(t, b.book.Post(tx))
+	whole := b.entry(t, "t-2")
+	b.untouched(t, "more than a hundred writes", ledger.ErrLimit, b.book.Reverse(whole, ledger.Reversal{ID: "rev-3", EffectiveAt: day}))
+	for i, half := range [][2]int{{0, 48}, {48, 98}} {
+		r := ledger.Reversal{ID: fmt.Sprint("half-", i), EffectiveAt: day}
+		for line := half[0]; line < half[1]; line++ {
+			r.Parts = append(r.Parts, ledger.ReversedPart{Line: line, Amount: whole.Postings[line].Amount})
+		}
+		b.commit(t, b.book.Reverse(whole, r))
+	}
+	b.untouched(t, "and once more", ledger.ErrExceeds, b.book.Reverse(whole, refund("rev-4", "0.01")))
 }
 
 func TestLinksAreBounded(t *testing.T) {
