@@ -136,7 +136,9 @@ func (l *Ledger) Batcher(ctx context.Context, committer *txn.Committer, config B
 		queue: queue{spots: make(map[ref]*spot)}, drained: make(chan struct{}),
 	}
 	b.ctx, b.cancel = context.WithCancel(ctx)
-	b.forget = context.AfterFunc(ctx, b.abort)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.forget = context.AfterFunc(ctx, b.abort) // which may be at once
 	return b
 }
 

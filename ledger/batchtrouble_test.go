@@ -246,6 +246,23 @@ func TestNoGoroutineIsLeft(t *testing.T) {
 	}
 }
 
+func TestABatcherOfAContextThatHasEndedIsClosed(t *testing.T) {
+	inCrowd(t, ledger.BatchConfig{}, nil, func(t *testing.T, c *crowd) {
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		for range 20 {
+			b := c.book.Batcher(ctx, impatient(c.client), ledger.BatchConfig{})
+			synctest.Wait()
+			if _, err := b.Post(t.Context(), ledger.Submission{Transaction: transfer("a", "bank", "ann-", "1.00")}); !errors.Is(err, ledger.ErrBatcherClosed) {
+				t.Fatalf("%v", err)
+			}
+			if err := b.Close(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}
+
 // truthful holds what callers were told against what is stored. Who was told that nothing is known may find either.
 func (c *crowd) truthful(outcomes []error) {
 	c.t.Helper()
