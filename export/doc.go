@@ -63,8 +63,11 @@
 //
 // # Sources
 //
-// [Export.Records], [Scan.Records] and any other iter.Seq2[Record, error] are interchangeable: for [Write], for package projection,
-// and for whatever compares records.
+// [Export.Records], [Scan.Records] and any other iter.Seq2[Record, error] are interchangeable. [Map] makes of them what others read:
+//
+//	export.Map(records, event)                     the events of package projection; its runbook takes an Export whole
+//	book.VerifyAll(export.Items(records), nil)     every balance of a ledger, proved without reading its table
+//	export.Map(records, line)                      lines, balances, rows for package reconcile
 //
 // # Boundaries
 //

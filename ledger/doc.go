@@ -142,6 +142,8 @@
 //	             ▲                              ├─ they cannot be: a finding
 //	             └── the end, or all of them ◄──┴─ they are between the two: read on; in the end the month is reported as moved
 //
+// [Ledger.VerifyAll] does the same for all balances from a table export, without reading the table.
+//
 // # Reading
 //
 // A statement ([Ledger.Statement], [Ledger.StatementPage]) merges the partitions of a month, one for each bucket, stripe and

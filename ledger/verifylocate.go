@@ -3,6 +3,7 @@ package ledger
 import (
 	"context"
 	"errors"
+	"iter"
 
 	"github.com/dynafin/dynafin/internal/keys"
 	"github.com/dynafin/dynafin/money"
@@ -138,21 +139,32 @@ func (v *verifier) checkTotals(ctx context.Context) error {
 	}
 	b := v.balance
 	v.checkBalance(b)
-	chain := Totals{Sum: money.Zero(b.Currency)}
+	seals := func(func(Seal, error) bool) {}
 	if b.ClosedThrough != "" {
-		for seal, err := range v.ledger.seals(ctx, v.reads(), b, firstMonth, b.ClosedThrough, span{}) {
-			if err != nil {
-				return err
-			}
-			next, err := chain.Add(seal.Totals)
-			if err != nil || next != seal.Through {
-				v.report.find(Finding{
-					Kind: BrokenSeal, Month: seal.Month, Expected: seal.Through, Found: next,
-					Detail: "the seals up to it do not add up to what it says; a seal is missing, or one was changed",
-				})
-			}
-			chain = seal.Through
+		seals = v.ledger.seals(ctx, v.reads(), b, firstMonth, b.ClosedThrough, span{})
+	}
+	if err := v.checkSeals(b, seals); err != nil {
+		return err
+	}
+	v.phase = verifyDone
+	return nil
+}
+
+// checkSeals holds the seals, in the order of their months, against one another and the balance.
+func (v *verifier) checkSeals(b Balance, seals iter.Seq2[Seal, error]) error {
+	chain := Totals{Sum: money.Zero(b.Currency)}
+	for seal, err := range seals {
+		if err != nil {
+			return err
 		}
+		next, err := chain.Add(seal.Totals)
+		if err != nil || next != seal.Through {
+			v.report.find(Finding{
+				Kind: BrokenSeal, Month: seal.Month, Expected: seal.Through, Found: next,
+				Detail: "the seals up to it do not add up to what it says; a seal is missing, or one was changed",
+			})
+		}
+		chain = seal.Through
 	}
 	if chain != b.Closed {
 		v.report.find(Finding{
@@ -160,7 +172,6 @@ func (v *verifier) checkTotals(ctx context.Context) error {
 			Detail: "the last seal is not what the balance says of closed months",
 		})
 	}
-	v.phase = verifyDone
 	return nil
 }
 

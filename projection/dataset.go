@@ -30,7 +30,8 @@ type Source interface {
 	Events(ctx context.Context) iter.Seq2[Event, error]
 }
 
-// EventOf returns the event that a record has. ok is false for a record that has none: of another kind, or deleted.
+// EventOf returns the event that a record has. ok is false for a record that has none: of another kind, or deleted. With
+// [export.Map] it also makes the events of an incremental export, to catch up with.
 type EventOf func(r export.Record) (e Event, ok bool, err error)
 
 // FromExport returns the events of a table export as the source of a rebuild.
@@ -49,26 +50,5 @@ func (x exported) Dataset() Dataset {
 func (x exported) Verify(ctx context.Context) error { return x.export.Verify(ctx) }
 
 func (x exported) Events(ctx context.Context) iter.Seq2[Event, error] {
-	return EventsIn(x.export.Records(ctx, export.Position{}), x.event)
-}
-
-// EventsIn returns the events of records, in the order of the records: of an incremental export, for example, to catch up
-// with.
-func EventsIn(records iter.Seq2[export.Record, error], event EventOf) iter.Seq2[Event, error] {
-	return func(yield func(Event, error) bool) {
-		for r, err := range records {
-			var e Event
-			ok := true
-			if err == nil {
-				e, ok, err = event(r)
-			}
-			if err != nil {
-				yield(Event{}, err)
-				return
-			}
-			if ok && !yield(e, nil) {
-				return
-			}
-		}
-	}
+	return export.Map(x.export.Records(ctx, export.Position{}), x.event)
 }

@@ -85,7 +85,7 @@ func later(t stores.TB, events ...projection.Event) func(context.Context) iter.S
 	t.Helper()
 	e := exportOf(t, export.WriteConfig{Type: export.Incremental, From: day.Add(time.Minute), To: day.Add(time.Hour)}, events...)
 	return func(ctx context.Context) iter.Seq2[projection.Event, error] {
-		return projection.EventsIn(e.Records(ctx, export.Position{}), eventIn)
+		return export.Map(e.Records(ctx, export.Position{}), eventIn)
 	}
 }
 
