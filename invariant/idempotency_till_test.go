@@ -329,26 +329,8 @@ func (t *till) once(key string, rec idempotency.Record) error {
 	return nil
 }
 
-// ended checks that every request is completed or listed for somebody with its reason.
+// ended checks that no request is lost.
 func (t *till) ended() error {
 	t.w.Advance(time.Minute) // the index catches up
-	listed := map[string]bool{}
-	for rec, err := range t.requests.Escalated(t.w.Context(), t.w.Client(), "acme") {
-		if err != nil {
-			return err
-		}
-		listed[rec.Key] = true
-	}
-	records := t.records()
-	for _, key := range t.keys {
-		rec, stored := records[key]
-		switch {
-		case !stored:
-			return fmt.Errorf("%s is lost", key)
-		case rec.State == idempotency.Completed:
-		case !listed[key] || rec.Reason == "":
-			return fmt.Errorf("%s is %s because %q, listed: %v", key, rec.State, rec.Reason, listed[key])
-		}
-	}
-	return nil
+	return invariant.RequestsEnded(t.w.Context(), t.w.Client(), t.requests, "acme", t.keys)
 }
