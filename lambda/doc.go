@@ -1,6 +1,6 @@
 // Package lambda connects the inbox and the outbox to AWS Lambda. A batch that Lambda delivers is handled message by message:
 // what was handled is not delivered again, what failed is, in its order, and what can never be handled becomes a dead letter
-// with its reason. Nothing is dropped, and no message holds up its queue or shard for ever.
+// with its reason. Nothing is dropped, and poison holds up nothing for long.
 //
 //	received := inbox.New(inbox.Config{Consumer: "portfolio"})
 //	handler := lambda.SQS(lambda.Config{DeadLetters: store}, func(ctx context.Context, m events.SQSMessage) error {
