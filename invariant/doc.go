@@ -91,7 +91,8 @@
 //   - Corrupted messages, a database that forgets, two Regions.
 //   - Crashes between two requests: nothing outside the process changes there, so a crash at the next request stands for
 //     them. Deferred functions of a dying process do run, but cannot reach the database.
-//   - Goroutines that a handler starts and that never ask the database keep running when their process dies.
+//   - Goroutines that a handler starts and that never ask the database keep running when their process dies, until its context
+//     ends. One that does not heed that either makes the test fail, which then names it.
 //   - Reads that are lost and reads whose answer is lost are one fate.
 //
 // Determinism is yours to keep inside a handler: take time from [Process.Now], identifiers from [Process.NewID], jitter
