@@ -2,7 +2,6 @@ package schema_test
 
 import (
 	"context"
-	"fmt"
 	"regexp"
 	"strings"
 	"sync"
@@ -128,7 +127,7 @@ func (g *gatekeeper) query(in *dynamodb.QueryInput) request {
 		}
 	}
 	if len(r.context) == 0 {
-		g.t.Error(fmt.Sprintf("no partition in %s of %s", *in.KeyConditionExpression, path))
+		g.t.Errorf("no partition in %s of %s", *in.KeyConditionExpression, path)
 	}
 	return r
 }
