@@ -33,7 +33,7 @@ func Scenarios() []Scenario {
 	const insert, update, move = capacity.Insert, capacity.Update, capacity.Move
 	accepted := []capacity.Access{
 		inTransaction(insert, "IDX01", order), inTransaction(insert, "IDX08", request), inTransaction(insert, "IDX18", clientOrder),
-		write(insert, "IDX02", orderSummary), write(insert, "IDX03", orderStatus),
+		inTransaction(insert, "IDX02", orderSummary), inTransaction(insert, "IDX03", orderStatus),
 	}
 	of := func(id string, patterns []string, name string, accesses ...capacity.Access) Scenario {
 		return Scenario{ID: id, Patterns: patterns, Name: name, Accesses: accesses}

@@ -71,7 +71,7 @@ func write(do capacity.Verb, route, size string) capacity.Access {
 	return capacity.Access{Route: route, Do: do, Size: size}
 }
 
-// inTransaction is a write that commits together with others.
+// inTransaction is a write that commits together with others, or the change of an index entry that follows from one.
 func inTransaction(do capacity.Verb, route, size string) capacity.Access {
 	return capacity.Access{Route: route, Do: do, Consistency: capacity.Transactional, Size: size}
 }
@@ -119,7 +119,7 @@ func operations() []capacity.Operation {
 // The steps of an event of the outbox: its item, and its entry in the sparse READY index.
 
 func outboxCreate() []capacity.Access {
-	return []capacity.Access{inTransaction(capacity.Insert, "IDX16", event), write(capacity.Insert, "IDX17", readyEntry)}
+	return []capacity.Access{inTransaction(capacity.Insert, "IDX16", event), inTransaction(capacity.Insert, "IDX17", readyEntry)}
 }
 
 func outboxClaim() []capacity.Access {
