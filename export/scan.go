@@ -143,8 +143,9 @@ func NewScan(client ScanClient, config ScanConfig) (*Scan, error) {
 // returned nil, and not before, it is written down that the page was handled; so after a crash, or any error, the next run gives
 // every page again that was not, and at most one of each segment that was. What give does must bear that. A run that was finished gives nothing.
 //
-// Two runners of one name do no harm: whoever began last goes on, and the other ends with a [RunError]. Errors: ErrScan,
-// ErrCheckpoint, ErrRun, ErrRecord, and what give returned.
+// Two runners of one name do no harm: of two that are in one segment, the first to write a page down goes on, and the other ends with a
+// [RunError]. If each stops the other, a third goes on behind both. Errors: ErrScan, ErrCheckpoint, ErrRun, ErrRecord, and what
+// give returned.
 //
 // Cost: the read units of the whole table, 0.5 for each 4 KiB, 1 if Consistent; 1 write unit for each page, 2 read units for the run and
 // 1 for each segment.

@@ -233,7 +233,7 @@ type noWait struct{ aws.Retryer }
 func (noWait) RetryDelay(int, error) (time.Duration, error) { return 0, nil }
 func (noWait) MaxAttempts() int                             { return 3 }
 
-// Of two runners the one that began last goes on, and the other one ends.
+// Of two runners in one segment, the one that writes a page down first goes on, and the other one ends.
 func TestARunIsTakenOver(t *testing.T) {
 	t.Parallel()
 	s := newTable(t, 40)

@@ -97,7 +97,7 @@ func (c RunbookConfig) validate() error {
 
 // Runbook is a rebuild of a namespace in seven steps. Each is written down when it is done, with its evidence and a proof that covers the
 // steps before it; none is begun without them. So a rebuild can be broken off anywhere, and whoever goes on, a day later and
-// elsewhere, goes on behind the last proof.
+// elsewhere, goes on behind the last proof. A proof finds accidents and what was edited by hand; it is no signature.
 type Runbook struct {
 	ns     *Namespace
 	config RunbookConfig

@@ -135,7 +135,7 @@ func (s steady) Dataset() projection.Dataset {
 	return d
 }
 
-// What is written down cannot be edited into a proof.
+// What was edited, or lost in part, is found, and nothing goes on from there.
 func TestAnEditedRunbookIsNotGoneOnWith(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -40,7 +40,7 @@ var (
 		"Run again under the same name: a page that was handled may be given once more, none is left out.", RetrySafe}
 	ExportRun = Code{"DFN-1613", "export.ErrRun",
 		"The run of a Scan was started with other parameters, was not started, or another runner has taken it over.",
-		"Leave it to the other runner, or use another name.", RetryNever}
+		"Leave it to the other runner, and run again if that one has ended, too; with other parameters use another name.", RetryNever}
 	ExportRecord = Code{"DFN-1614", "export.ErrRecord",
 		"A record of a Scan's run cannot be read: another program wrote it, or a newer version of this library.",
 		"Inspect the item that the error names; use another name to begin anew.", RetryNever}
