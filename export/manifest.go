@@ -308,14 +308,14 @@ func (e *Export) find(key, beside string) (string, error) {
 		return "", &MissingError{File: key}
 	}
 	for _, name := range []string{key, path.Join(e.manifest.Prefix, key), path.Join(e.dir, beside), path.Join(path.Dir(e.dir), beside)} {
-		f, err := e.fsys.Open(name)
+		_, err := fs.Stat(e.fsys, name)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
 		if err != nil {
 			return "", &ReadError{File: name, Err: err}
 		}
-		return name, f.Close()
+		return name, nil
 	}
 	return "", &MissingError{File: key}
 }
