@@ -101,7 +101,8 @@
 //	Apply, one item of up to 1 KiB    4 write units: checkpoint 2, view 2; with a receipt 6
 //	stale                             what the refused write costs; no read
 //	parked                            6 write units for an event of up to 1 KiB, after the refused write
-//	applied while a gap is open       2 write units more for the gap; drained ones 2 more again, and 1 read unit each
+//	applied while a gap is open       2 write units more for the gap; drained ones 2 more again, and 1 read unit each;
+//	                                  1 read unit to see that the gap is open still
 //	ForceAdvance                      4 write units, 6 with parked events
 //	Checkpoint, Lag, Alias            1 read unit
 //	Gaps                              3.5 read units on 7 shards, and 0.5 for each further 4 KiB of gaps in a shard

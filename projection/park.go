@@ -94,7 +94,17 @@ func (ns *Namespace) drain(ctx context.Context, p place, from checkpoint, out *O
 			return &DrainError{Source: p.source, Version: from.version + 1, Err: err}
 		}
 		if found && next.Version > from.version+1 {
-			break
+			// A step of a worker that died may have come late, between the look at the checkpoint and this one: then the gap is
+			// filled, and nobody else goes on.
+			at, err := ns.checkpoint(ctx, p)
+			if err != nil {
+				return &DrainError{Source: p.source, Version: from.version + 1, Err: err}
+			}
+			if at.version == from.version {
+				break
+			}
+			from = at
+			continue
 		}
 		to, units := from, capacity.Units(0)
 		if !found || next.Version <= from.version {
