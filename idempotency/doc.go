@@ -171,6 +171,7 @@
 // that somebody began and never takes it over: use one of the two for an operation. The key's quality is the client's
 // affair: two commands that share a key by accident are a mismatch at best, and a replay if they are equal.
 //
-// A function on AWS Lambda is a caller of [Requests.Do] like any other: take the key from the event, the message ID only
-// if nothing better identifies the command, and a lease longer than the function's timeout.
+// A function on AWS Lambda is a caller of [Requests.Do] like any other, and the module lambda has a wrapper, Command: take
+// the key from the event, the message ID only if nothing better identifies the command, and a lease longer than the
+// function's timeout.
 package idempotency

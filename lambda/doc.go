@@ -51,6 +51,11 @@
 // [DynamoDB] hands over records in the SDK's types; see [Record]. [Outbox] publishes the events of an outbox as the stream of
 // its table shows them.
 //
+// # Commands
+//
+// [Command] is for a function that is invoked and answers: it has its effect once for each key, and every repeat gets the first
+// answer, by package idempotency. Where the answer comes over HTTP from a handler of net/http, idempotency/httpkey does it.
+//
 // # What it does not do
 //
 // It does not take records apart that a producer has packed together, as the Kinesis Producer Library does, and has no

@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/dynafin/dynafin/dynamosim"
+	"github.com/dynafin/dynafin/idempotency"
 	"github.com/dynafin/dynafin/inbox"
 	"github.com/dynafin/dynafin/lambda"
 	"github.com/dynafin/dynafin/outbox"
@@ -87,4 +88,37 @@ func ExampleOutbox() {
 	fmt.Println("published:", len(broker.Messages()), "to be delivered again:", response.BatchItemFailures, err)
 	// Output:
 	// published: 3 to be delivered again: [] <nil>
+}
+
+// An invocation that is repeated with its key gets the first answer, and pays once.
+func ExampleCommand() {
+	ctx := context.Background()
+	db := dynamosim.Open(dynamosim.Options{})
+	requests := idempotency.New(idempotency.Config{})
+	if err := db.CreateTable(idempotency.TableName, requests.Index()); err != nil {
+		fmt.Println(err)
+		return
+	}
+	type order struct{ Key, Symbol string }
+	type answer struct{ OrderID string }
+	placed := 0
+	handler := lambda.Command(lambda.CommandConfig[order]{
+		Requests: requests, Client: db.Client(), Mode: idempotency.Transactional,
+		Request: func(o order) (idempotency.Request, error) {
+			return idempotency.Request{Tenant: "acme", Key: o.Key, Operation: "order.place", Command: idempotency.NewFields().String("symbol", o.Symbol)}, nil
+		},
+	}, func(context.Context, order) (answer, []txn.Part, error) {
+		placed++
+		return answer{OrderID: fmt.Sprint("order-", placed)}, nil, nil // and the parts that store the order
+	})
+	for range 2 {
+		out, err := handler(ctx, order{"key-1", "ACME"})
+		fmt.Println(string(out), err)
+	}
+	_, err := handler(ctx, order{"key-1", "OTHER"})
+	fmt.Println(errors.Is(err, idempotency.ErrMismatch))
+	// Output:
+	// {"OrderID":"order-1"} <nil>
+	// {"OrderID":"order-1"} <nil>
+	// true
 }
