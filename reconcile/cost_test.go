@@ -2,6 +2,7 @@ package reconcile_test
 
 import (
 	"context"
+	"sync"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -13,6 +14,7 @@ import (
 // meter adds up what ordinary writes and reads of a client cost.
 type meter struct {
 	*dynamodb.Client
+	mu                sync.Mutex
 	base, index, read float64
 }
 
@@ -20,6 +22,8 @@ func (m *meter) PutItem(ctx context.Context, in *dynamodb.PutItemInput, opts ...
 	asked := *in
 	asked.ReturnConsumedCapacity = types.ReturnConsumedCapacityIndexes
 	out, err := m.Client.PutItem(ctx, &asked, opts...)
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	if err == nil {
 		m.base += *out.ConsumedCapacity.Table.CapacityUnits
 		for _, index := range out.ConsumedCapacity.GlobalSecondaryIndexes {
@@ -33,6 +37,8 @@ func (m *meter) Query(ctx context.Context, in *dynamodb.QueryInput, opts ...func
 	asked := *in
 	asked.ReturnConsumedCapacity = types.ReturnConsumedCapacityTotal
 	out, err := m.Client.Query(ctx, &asked, opts...)
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	if err == nil {
 		m.read += *out.ConsumedCapacity.CapacityUnits
 	}

@@ -17,6 +17,7 @@ const rowOverhead = 160
 type sorter struct {
 	options Options
 	spill   *spill // nil while everything fits in memory
+	added   int    // rows, those that came twice included
 	memory  []entry
 	bytes   int
 	limit   int // bytes of one run
@@ -34,6 +35,7 @@ func newSorter(options Options) *sorter {
 }
 
 func (s *sorter) add(e entry) error {
+	s.added++
 	s.memory = append(s.memory, e)
 	s.bytes += len(e.Key) + len(e.ID) + len(e.Value) + rowOverhead
 	if s.bytes < s.limit {
@@ -52,8 +54,10 @@ func (s *sorter) flush() error {
 	}
 	rows := s.memory
 	s.memory, s.bytes = make([]entry, 0, len(rows)), 0
+	s.mu.Lock()
 	place := len(s.runs)
-	s.runs = append(s.runs, run{})
+	s.runs = append(s.runs, run{}) // the workers write to it, too
+	s.mu.Unlock()
 	s.slots <- struct{}{}
 	s.workers.Go(func() {
 		defer func() { <-s.slots }()
@@ -112,6 +116,9 @@ func (s *sorter) all(ctx context.Context) iter.Seq2[entry, error] {
 			if last = e; !yield(e, nil) {
 				return
 			}
+		}
+		if count != s.added { // no row may be lost on the way, whatever happened to the file
+			yield(entry{}, torn(io.ErrUnexpectedEOF))
 		}
 	}
 }
