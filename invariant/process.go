@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -37,8 +38,10 @@ type Process struct {
 	worker *worker
 	life   *dynamosim.Worker
 	client *dynamodb.Client
-	chance *rand.Rand
-	ids    int
+
+	drawing sync.Mutex // goroutines of one process may wake at one instant
+	chance  *rand.Rand
+	ids     int
 }
 
 // Worker starts a worker. If work returns nil the worker has finished; if it returns an error it is called again after a
@@ -198,6 +201,8 @@ func (p *Process) Now() time.Time { return now().Add(p.worker.skew) }
 
 // NewID returns an identifier that no process ever gets again: at most 36 bytes, the same in every run of the history.
 func (p *Process) NewID() string {
+	p.drawing.Lock()
+	defer p.drawing.Unlock()
 	p.ids++
 	return fmt.Sprintf("w%d.%d.%d", p.worker.index, p.Life(), p.ids)
 }
@@ -207,6 +212,8 @@ func (p *Process) Jitter(limit time.Duration) time.Duration {
 	if limit <= 0 {
 		return 0
 	}
+	p.drawing.Lock()
+	defer p.drawing.Unlock()
 	return 1 + time.Duration(p.chance.Int64N(int64(limit)))
 }
 
