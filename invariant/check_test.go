@@ -91,7 +91,7 @@ func TestAFailureShowsItsScheduleAndReplays(t *testing.T) {
 
 func TestWhatNeverHappenedFailsTheCheck(t *testing.T) {
 	t.Parallel()
-	mustSay(t, child(t, t.TempDir(), "never"), "in 1000 histories these never happened", "the impossible")
+	mustSay(t, child(t, t.TempDir(), "never", "-rapid.checks=100"), "in 1000 histories these never happened", "the impossible")
 }
 
 func TestEachFaultShowsWhichOneBroke(t *testing.T) {
