@@ -5,6 +5,7 @@ import (
 	"errors"
 	"iter"
 	"maps"
+	"reflect"
 	"slices"
 	"strconv"
 	"time"
@@ -132,18 +133,27 @@ func (r *Reconciler) Create(ctx context.Context, m Manifest) error {
 	if err != nil {
 		return err
 	}
+	there, err := r.put(ctx, item)
+	switch {
+	case err != nil:
+		return errWrite.Wrap(err, "reconcile: create batch %q of %s of tenant %q: %v", m.Batch, m.Date, m.Tenant, err)
+	case there:
+		return r.same(ctx, m, item)
+	}
+	return nil
+}
+
+// put writes an item unless its key is taken; there says that it was: by another, or by this very write whose answer was lost.
+func (r *Reconciler) put(ctx context.Context, item txn.Item) (there bool, err error) {
 	_, err = r.client.PutItem(ctx, &dynamodb.PutItemInput{
 		TableName: &r.config.Table.Name, Item: item, ConditionExpression: aws.String("attribute_not_exists(#pk)"),
 		ExpressionAttributeNames: map[string]string{"#pk": r.config.Table.PK},
 	})
-	var exists *types.ConditionalCheckFailedException
-	switch {
-	case err == nil:
-		return nil
-	case !errors.As(err, &exists):
-		return errWrite.Wrap(err, "reconcile: create batch %q of %s of tenant %q: %v", m.Batch, m.Date, m.Tenant, err)
+	var taken *types.ConditionalCheckFailedException
+	if errors.As(err, &taken) {
+		return true, nil
 	}
-	return r.same(ctx, m, item)
+	return false, err
 }
 
 // same tells a repeated Create from one of another manifest.
@@ -162,7 +172,7 @@ func (r *Reconciler) same(ctx context.Context, m Manifest, item txn.Item) error 
 	}
 	delete(item, attrCreated)
 	delete(again, attrCreated)
-	if !equal(item, again) {
+	if !reflect.DeepEqual(item, again) {
 		return &ExistsError{Tenant: m.Tenant, Date: m.Date, Batch: m.Batch}
 	}
 	return nil

@@ -10,8 +10,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/dynafin/dynafin/internal/keys"
@@ -127,16 +125,11 @@ func (w *writer) write(o Outcome, to Assignment) error {
 
 // put writes a break unless it is there: then an earlier attempt wrote it, or this one and its answer was lost.
 func (w *writer) put(item txn.Item) error {
-	_, err := w.r.client.PutItem(w.ctx, &dynamodb.PutItemInput{
-		TableName: &w.r.config.Table.Name, Item: item, ConditionExpression: aws.String("attribute_not_exists(#pk)"),
-		ExpressionAttributeNames: map[string]string{"#pk": w.r.config.Table.PK},
-	})
-	var exists *types.ConditionalCheckFailedException
-	if err == nil || errors.As(err, &exists) {
-		return nil
+	if _, err := w.r.put(w.ctx, item); err != nil {
+		key := w.r.keyOf(item)
+		return errWrite.Wrap(err, "reconcile: write break %s / %s: %v", key.PK, key.SK, err)
 	}
-	key := w.r.keyOf(item)
-	return errWrite.Wrap(err, "reconcile: write break %s / %s: %v", key.PK, key.SK, err)
+	return nil
 }
 
 // wait returns what went wrong once all are written.

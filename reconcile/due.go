@@ -8,8 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
 	"github.com/dynafin/dynafin/fanout"
 	"github.com/dynafin/dynafin/internal/keys"
 	"github.com/dynafin/dynafin/money"
@@ -174,35 +172,4 @@ func groupOf(l Listed, now time.Time, bounds []time.Duration) ageGroup {
 		key.From = bound
 	}
 	return key
-}
-
-// equal compares two items by what they hold.
-func equal(a, b txn.Item) bool {
-	return sameValue(&types.AttributeValueMemberM{Value: a}, &types.AttributeValueMemberM{Value: b})
-}
-
-func sameValue(a, b types.AttributeValue) bool {
-	switch a := a.(type) {
-	case *types.AttributeValueMemberS:
-		b, ok := b.(*types.AttributeValueMemberS)
-		return ok && a.Value == b.Value
-	case *types.AttributeValueMemberN:
-		b, ok := b.(*types.AttributeValueMemberN)
-		return ok && a.Value == b.Value
-	case *types.AttributeValueMemberL:
-		b, ok := b.(*types.AttributeValueMemberL)
-		return ok && slices.EqualFunc(a.Value, b.Value, sameValue)
-	case *types.AttributeValueMemberM:
-		b, ok := b.(*types.AttributeValueMemberM)
-		if !ok || len(a.Value) != len(b.Value) {
-			return false
-		}
-		for name, value := range a.Value {
-			if !sameValue(value, b.Value[name]) {
-				return false
-			}
-		}
-		return true
-	}
-	return false
 }

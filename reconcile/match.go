@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -175,14 +176,14 @@ func (g *group) rest() error {
 	for _, order := range []func(a, b Row) int{
 		Row.compareFacts, // only the times differ
 		func(a, b Row) int {
-			return firstOf(strings.Compare(a.Value, b.Value), compareCurrencies(a.Amount, b.Amount))
+			return cmp.Or(strings.Compare(a.Value, b.Value), compareCurrencies(a.Amount, b.Amount))
 		},
 		func(a, b Row) int {
-			return firstOf(compareCurrencies(a.Amount, b.Amount), compareAmounts(a.Amount, b.Amount))
+			return cmp.Or(compareCurrencies(a.Amount, b.Amount), compareAmounts(a.Amount, b.Amount))
 		},
 		func(a, b Row) int { return 0 },
 	} {
-		byOrder := func(a, b Row) int { return firstOf(order(a, b), a.compare(b)) }
+		byOrder := func(a, b Row) int { return cmp.Or(order(a, b), a.compare(b)) }
 		slices.SortFunc(g.left, byOrder)
 		slices.SortFunc(g.right, byOrder)
 		before := len(g.outcomes)
@@ -206,13 +207,6 @@ func (g *group) rest() error {
 		}
 	}
 	return nil
-}
-
-func firstOf(a, b int) int {
-	if a != 0 {
-		return a
-	}
-	return b
 }
 
 // unmatched makes an outcome of rows that do not match: a break, unless one of them is still inside its window or all
