@@ -55,20 +55,7 @@ func (s *store) keeper(config idempotency.Config) *idempotency.Requests {
 }
 
 // newTable is a table as the package asks for, without what only operators need.
-func newTable(name string) *dynamodb.CreateTableInput {
-	return &dynamodb.CreateTableInput{
-		TableName:   aws.String(name),
-		BillingMode: types.BillingModePayPerRequest,
-		AttributeDefinitions: []types.AttributeDefinition{
-			{AttributeName: aws.String("PK"), AttributeType: types.ScalarAttributeTypeS},
-			{AttributeName: aws.String("SK"), AttributeType: types.ScalarAttributeTypeS},
-		},
-		KeySchema: []types.KeySchemaElement{
-			{AttributeName: aws.String("PK"), KeyType: types.KeyTypeHash},
-			{AttributeName: aws.String("SK"), KeyType: types.KeyTypeRange},
-		},
-	}
-}
+func newTable(name string) *dynamodb.CreateTableInput { return stores.Keyed(name, nil) }
 
 // requestTable is a table of requests with the index of those in need of repair.
 func requestTable(name string) *dynamodb.CreateTableInput {

@@ -59,19 +59,7 @@ func createTables(client *dynamodb.Client) {
 	}
 }
 
-func newTable(name string) *dynamodb.CreateTableInput {
-	pk, sk := "PK", "SK"
-	return &dynamodb.CreateTableInput{
-		TableName:   &name,
-		BillingMode: types.BillingModePayPerRequest,
-		KeySchema: []types.KeySchemaElement{
-			{AttributeName: &pk, KeyType: types.KeyTypeHash}, {AttributeName: &sk, KeyType: types.KeyTypeRange},
-		},
-		AttributeDefinitions: []types.AttributeDefinition{
-			{AttributeName: &pk, AttributeType: types.ScalarAttributeTypeS}, {AttributeName: &sk, AttributeType: types.ScalarAttributeTypeS},
-		},
-	}
-}
+func newTable(name string) *dynamodb.CreateTableInput { return stores.Keyed(name, nil) }
 
 func noWait(time.Duration) time.Duration { return 0 }
 

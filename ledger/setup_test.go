@@ -55,16 +55,7 @@ func createTable(client *dynamodb.Client, book *ledger.Ledger) {
 }
 
 func newTable(book *ledger.Ledger) *dynamodb.CreateTableInput {
-	pk, sk := aws.String("PK"), aws.String("SK")
-	return &dynamodb.CreateTableInput{
-		TableName:   aws.String(ledger.DefaultTable),
-		BillingMode: types.BillingModePayPerRequest,
-		KeySchema:   []types.KeySchemaElement{{AttributeName: pk, KeyType: types.KeyTypeHash}, {AttributeName: sk, KeyType: types.KeyTypeRange}},
-		AttributeDefinitions: append(book.IndexAttributes(),
-			types.AttributeDefinition{AttributeName: pk, AttributeType: types.ScalarAttributeTypeS},
-			types.AttributeDefinition{AttributeName: sk, AttributeType: types.ScalarAttributeTypeS}),
-		GlobalSecondaryIndexes: book.Indexes(),
-	}
+	return stores.Keyed(ledger.DefaultTable, book.IndexAttributes(), book.Indexes()...)
 }
 
 // impatient is a Committer that does not wait between attempts.

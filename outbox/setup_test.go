@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/dynafin/dynafin/internal/stores"
 	"github.com/dynafin/dynafin/outbox"
@@ -49,18 +48,7 @@ func createTable(client *dynamodb.Client, events *outbox.Outbox) {
 
 // newTable is a table with the READY index.
 func newTable(name string, events *outbox.Outbox) *dynamodb.CreateTableInput {
-	pk, sk := "PK", "SK"
-	return &dynamodb.CreateTableInput{
-		TableName:   &name,
-		BillingMode: types.BillingModePayPerRequest,
-		KeySchema: []types.KeySchemaElement{
-			{AttributeName: &pk, KeyType: types.KeyTypeHash}, {AttributeName: &sk, KeyType: types.KeyTypeRange},
-		},
-		AttributeDefinitions: append(events.IndexAttributes(),
-			types.AttributeDefinition{AttributeName: &pk, AttributeType: types.ScalarAttributeTypeS},
-			types.AttributeDefinition{AttributeName: &sk, AttributeType: types.ScalarAttributeTypeS}),
-		GlobalSecondaryIndexes: []types.GlobalSecondaryIndex{events.Index()},
-	}
+	return stores.Keyed(name, events.IndexAttributes(), events.Index())
 }
 
 // impatient is a Committer that does not wait between attempts.

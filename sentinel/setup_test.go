@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/dynafin/dynafin/internal/stores"
 	"github.com/dynafin/dynafin/sentinel"
@@ -45,19 +44,7 @@ func createTables(client *dynamodb.Client) {
 	}
 }
 
-func newTable(name string) *dynamodb.CreateTableInput {
-	pk, sk := "PK", "SK"
-	return &dynamodb.CreateTableInput{
-		TableName:   &name,
-		BillingMode: types.BillingModePayPerRequest,
-		KeySchema: []types.KeySchemaElement{
-			{AttributeName: &pk, KeyType: types.KeyTypeHash}, {AttributeName: &sk, KeyType: types.KeyTypeRange},
-		},
-		AttributeDefinitions: []types.AttributeDefinition{
-			{AttributeName: &pk, AttributeType: types.ScalarAttributeTypeS}, {AttributeName: &sk, AttributeType: types.ScalarAttributeTypeS},
-		},
-	}
-}
+func newTable(name string) *dynamodb.CreateTableInput { return stores.Keyed(name, nil) }
 
 // impatient is a Committer that does not wait between attempts.
 func impatient(client txn.Client) *txn.Committer {

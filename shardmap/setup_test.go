@@ -39,19 +39,7 @@ func setup(t stores.TB) *bench {
 	return b
 }
 
-func newTable(name string) *dynamodb.CreateTableInput {
-	return &dynamodb.CreateTableInput{
-		TableName:   &name,
-		BillingMode: types.BillingModePayPerRequest,
-		KeySchema: []types.KeySchemaElement{
-			{AttributeName: aws.String("PK"), KeyType: types.KeyTypeHash}, {AttributeName: aws.String("SK"), KeyType: types.KeyTypeRange},
-		},
-		AttributeDefinitions: []types.AttributeDefinition{
-			{AttributeName: aws.String("PK"), AttributeType: types.ScalarAttributeTypeS},
-			{AttributeName: aws.String("SK"), AttributeType: types.ScalarAttributeTypeS},
-		},
-	}
-}
+func newTable(name string) *dynamodb.CreateTableInput { return stores.Keyed(name, nil) }
 
 // create stores a map of 13 shards.
 func (b *bench) create(t *testing.T) shardmap.Versions {
