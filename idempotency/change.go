@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"maps"
-	"strconv"
 	"strings"
 	"time"
 
@@ -13,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/dynafin/dynafin/internal/keys"
+	"github.com/dynafin/dynafin/internal/update"
 	"github.com/dynafin/dynafin/txn"
 )
 
@@ -29,93 +29,54 @@ type change struct {
 	// mine recognises in a stored record that this very change was applied before and only its answer was lost.
 	mine func(stored *Record) bool
 
-	key                 txn.Item
-	sets, removes, when []string
-	names               map[string]string // placeholder -> attribute
-	values              txn.Item
-	err                 error
+	update.Expression
+	key txn.Item
+	err error
 }
 
 // change begins a step from what was read: state, attempt, claim and revision must be the same still. The new revision is
 // one higher.
 func (r *Requests) change(step step, read *Record, now time.Time) *change {
 	rule := transitions[step]
-	c := &change{requests: r, step: step, read: read, names: map[string]string{}, values: txn.Item{}, err: r.err}
+	c := &change{requests: r, step: step, read: read, err: r.err}
 	key, err := keys.Request(read.Tenant, read.Key)
 	c.fail("Request", err)
 	c.key = r.config.Table.Key(key.PK, key.SK)
-	c.require(attrState, stringAttr(string(rule.from)))
-	c.require(attrAttempt, numberAttr(int64(read.Attempt)))
+	c.Require(attrState, stringAttr(string(rule.from)))
+	c.Require(attrAttempt, numberAttr(int64(read.Attempt)))
 	if read.Revision > 0 {
-		c.require(attrRevision, numberAttr(read.Revision))
+		c.Require(attrRevision, numberAttr(read.Revision))
 	} else {
-		c.requireNone(attrRevision)
+		c.RequireNone(attrRevision)
 	}
 	if read.ClaimID != "" {
-		c.require(attrClaim, stringAttr(read.ClaimID))
+		c.Require(attrClaim, stringAttr(read.ClaimID))
 	}
 	if rule.from != rule.to {
-		c.set(attrState, stringAttr(string(rule.to)))
+		c.Set(attrState, stringAttr(string(rule.to)))
 	}
 	if step != stepRenew {
-		c.set(attrRevision, numberAttr(read.Revision+1))
+		c.Set(attrRevision, numberAttr(read.Revision+1))
 	}
 	c.setTime(attrUpdatedAt, now)
 	return c
 }
 
-// name returns the placeholder of an attribute, made from its place, because a configured name may be anything.
-func (c *change) name(attribute string) string {
-	for placeholder, known := range c.names {
-		if known == attribute {
-			return placeholder
-		}
-	}
-	placeholder := "#n" + strconv.Itoa(len(c.names))
-	c.names[placeholder] = attribute
-	return placeholder
-}
-
-func (c *change) value(v types.AttributeValue) string {
-	placeholder := ":v" + strconv.Itoa(len(c.values))
-	c.values[placeholder] = v
-	return placeholder
-}
-
-func (c *change) set(attribute string, v types.AttributeValue) {
-	c.sets = append(c.sets, c.name(attribute)+" = "+c.value(v))
-}
-
 func (c *change) setTime(attribute string, at time.Time) {
 	text, err := keys.Time(at)
 	c.fail("Config.Now", err)
-	c.set(attribute, stringAttr(text))
-}
-
-func (c *change) remove(attributes ...string) {
-	for _, attribute := range attributes {
-		c.removes = append(c.removes, c.name(attribute))
-	}
-}
-
-// require adds a condition on what is stored.
-func (c *change) require(attribute string, v types.AttributeValue) {
-	c.when = append(c.when, c.name(attribute)+" = "+c.value(v))
-}
-
-func (c *change) requireNone(attribute string) {
-	c.when = append(c.when, "attribute_not_exists("+c.name(attribute)+")")
+	c.Set(attribute, stringAttr(text))
 }
 
 // requireLease is for who takes away what another one had: the lease that was read, ended, must be the one that is stored.
 func (c *change) requireLease() {
 	if c.read.LeaseUntil.IsZero() {
-		c.requireNone(attrLeaseUntil)
+		c.RequireNone(attrLeaseUntil)
 		return
 	}
 	until, err := keys.Time(c.read.LeaseUntil)
 	c.fail("Config.Now", err)
-	c.require(attrLeaseUntil, stringAttr(until))
+	c.Require(attrLeaseUntil, stringAttr(until))
 }
 
 func (c *change) fail(field string, err error) {
@@ -127,18 +88,18 @@ func (c *change) fail(field string, err error) {
 // held gives the record to a new owner.
 func (c *change) held(owner, claim string, until time.Time) {
 	if owner != "" {
-		c.set(attrOwner, stringAttr(owner))
+		c.Set(attrOwner, stringAttr(owner))
 	} else if c.read.Owner != "" {
-		c.remove(attrOwner)
+		c.Remove(attrOwner)
 	}
-	c.set(attrClaim, stringAttr(claim))
+	c.Set(attrClaim, stringAttr(claim))
 	c.setTime(attrLeaseUntil, until)
 	c.mine = func(stored *Record) bool { return stored.ClaimID == claim }
 }
 
 // left ends the hold of the claim that was read. Its token stays: by it the step recognises itself.
 func (c *change) left() {
-	c.remove(attrLeaseUntil)
+	c.Remove(attrLeaseUntil)
 	to := transitions[c.step].to
 	c.mine = func(stored *Record) bool {
 		return stored.State == to && stored.ClaimID == c.read.ClaimID && stored.Revision == c.read.Revision+1
@@ -149,9 +110,9 @@ func (c *change) left() {
 // this one: what was known here is not stored.
 func (c *change) because(reason string, evidence map[string]string) {
 	reason = cut(reason, MaxReasonBytes)
-	c.set(attrReason, stringAttr(reason))
+	c.Set(attrReason, stringAttr(reason))
 	if len(evidence) > 0 {
-		c.set(attrEvidence, textsAttr(evidence))
+		c.Set(attrEvidence, textsAttr(evidence))
 	}
 	if same := c.mine; same != nil {
 		c.mine = func(stored *Record) bool {
@@ -174,8 +135,8 @@ func (c *change) escalated(at time.Time) {
 
 func (c *change) list(key keys.Key, err error) {
 	c.fail("Request.Key", err)
-	c.set(c.requests.config.IndexPK, stringAttr(key.PK))
-	c.set(c.requests.config.IndexSK, stringAttr(key.SK))
+	c.Set(c.requests.config.IndexPK, stringAttr(key.PK))
+	c.Set(c.requests.config.IndexSK, stringAttr(key.SK))
 }
 
 // shard returns the shard that the record has had since it was first listed.
@@ -185,11 +146,11 @@ func (c *change) shard() int {
 	}
 	place, err := c.requests.config.Map.Place(c.read.Key)
 	c.fail("Request.Key", err)
-	c.set(attrShard, numberAttr(int64(place.Shard)))
+	c.Set(attrShard, numberAttr(int64(place.Shard)))
 	return place.Shard
 }
 
-func (c *change) unlist() { c.remove(c.requests.config.IndexPK, c.requests.config.IndexSK) }
+func (c *change) unlist() { c.Remove(c.requests.config.IndexPK, c.requests.config.IndexSK) }
 
 // complete stores the result and takes the record out of the index.
 func (c *change) complete(result Result, now time.Time) {
@@ -204,24 +165,14 @@ func (c *change) complete(result Result, now time.Time) {
 		c.err = c.requests.fits(&after)
 	}
 	for name, value := range result.attributes() {
-		c.set(name, value)
+		c.Set(name, value)
 	}
 	if expiresAt != 0 {
-		c.set(attrExpiresAt, numberAttr(expiresAt))
+		c.Set(attrExpiresAt, numberAttr(expiresAt))
 	}
-	c.remove(attrLeaseUntil)
+	c.Remove(attrLeaseUntil)
 	c.unlist()
 }
-
-func (c *change) expression() string {
-	update := "SET " + strings.Join(c.sets, ", ")
-	if len(c.removes) > 0 {
-		update += " REMOVE " + strings.Join(c.removes, ", ")
-	}
-	return update
-}
-
-func (c *change) condition() string { return strings.Join(c.when, " AND ") }
 
 // apply sends the change by itself and returns the record as it is then, also if it was applied before and its answer was
 // lost. A record that is no longer what was read makes a [LeaseLostError], beside the record if there is one; after any other
@@ -233,8 +184,8 @@ func (c *change) apply(ctx context.Context, client Updater) (*Record, error) {
 	config := &c.requests.config
 	out, err := client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
 		TableName: &config.Table.Name, Key: c.key,
-		UpdateExpression: aws.String(c.expression()), ConditionExpression: aws.String(c.condition()),
-		ExpressionAttributeNames: c.names, ExpressionAttributeValues: c.values,
+		UpdateExpression: aws.String(c.Update()), ConditionExpression: aws.String(c.Condition()),
+		ExpressionAttributeNames: c.Names(), ExpressionAttributeValues: c.Values(),
 		ReturnValues:                        types.ReturnValueAllNew,
 		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
 	})
@@ -256,7 +207,7 @@ func (c *change) apply(ctx context.Context, client Updater) (*Record, error) {
 func (c *change) write() txn.Write {
 	return txn.Write{
 		Action: txn.ActionUpdate, Table: c.requests.config.Table, Key: c.key,
-		Update: c.expression(), Condition: c.condition(), Names: c.names, Values: c.values,
+		Update: c.Update(), Condition: c.Condition(), Names: c.Names(), Values: c.Values(),
 		Fence:   true, // the revision only rises
 		Settles: true,
 		Explain: func(old txn.Item) error {

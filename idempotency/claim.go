@@ -191,10 +191,10 @@ func (r *Requests) meet(ctx context.Context, client Claimer, id *identity, store
 // again is the next attempt at a request that nobody has.
 func (r *Requests) again(step step, stored, wanted *Record, now time.Time) *change {
 	c := r.change(step, stored, now)
-	c.set(attrAttempt, numberAttr(int64(stored.Attempt+1)))
-	c.set(attrMode, stringAttr(wanted.Mode.String()))
+	c.Set(attrAttempt, numberAttr(int64(stored.Attempt+1)))
+	c.Set(attrMode, stringAttr(wanted.Mode.String()))
 	c.held(wanted.Owner, wanted.ClaimID, wanted.LeaseUntil)
-	c.remove(attrReason, attrEvidence, attrProbes) // they were about another attempt, and would mislead a prober
+	c.Remove(attrReason, attrEvidence, attrProbes) // they were about another attempt, and would mislead a prober
 	if r.watched(wanted.Mode) {
 		c.due(wanted.LeaseUntil)
 	} else if stored.listed() {
@@ -214,7 +214,7 @@ func (r *Requests) expire(stored *Record, now time.Time) *change {
 		reason, due = "the record has no lease", now
 	}
 	c.because(reason, nil)
-	c.set(attrProbes, numberAttr(0))
+	c.Set(attrProbes, numberAttr(0))
 	c.due(due)
 	return c
 }
@@ -261,8 +261,8 @@ func (c *Claim) Renew(ctx context.Context, client Updater, lease time.Duration) 
 	change := c.requests.change(stepRenew, &c.record, now)
 	text, err := keys.Time(until)
 	change.fail("Config.Now", err)
-	change.when = append(change.when, change.name(attrLeaseUntil)+" < "+change.value(stringAttr(text)))
-	change.set(attrLeaseUntil, stringAttr(text))
+	change.When(change.Name(attrLeaseUntil) + " < " + change.Value(stringAttr(text)))
+	change.Set(attrLeaseUntil, stringAttr(text))
 	if c.record.listed() {
 		change.due(until)
 	}
@@ -329,7 +329,7 @@ func (c *Claim) Repair(ctx context.Context, client Updater, evidence Evidence) e
 	change := c.requests.change(stepRepair, &c.record, c.requests.config.Now())
 	change.left()
 	change.because(evidence.Reason, evidence.Details)
-	change.set(attrProbes, numberAttr(0))
+	change.Set(attrProbes, numberAttr(0))
 	change.due(c.record.LeaseUntil)
 	_, err := change.apply(ctx, client)
 	return err

@@ -62,7 +62,7 @@ func (r *Requests) Free(rec Record, note Audit) txn.Part {
 // leaves a note (AP18). Errors and cost as for [Requests.Free].
 func (r *Requests) Requeue(rec Record, due time.Time, note Audit) txn.Part {
 	c := r.change(stepRequeue, &rec, note.At)
-	c.set(attrProbes, numberAttr(0))
+	c.Set(attrProbes, numberAttr(0))
 	c.due(due)
 	return c.audited(note)
 }

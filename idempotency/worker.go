@@ -248,7 +248,7 @@ func (w *RepairWorker) probe(ctx context.Context, round *Round, entry Listed, re
 	c := w.requests.change(stepProbe, rec, now)
 	c.requireLease()
 	c.held(w.config.Owner, token, until)
-	c.set(attrProbes, numberAttr(int64(rec.Probes+1)))
+	c.Set(attrProbes, numberAttr(int64(rec.Probes+1)))
 	c.due(until)
 	if err == nil {
 		rec, err = c.apply(ctx, w.client)

@@ -3,8 +3,6 @@ package outbox
 import (
 	"context"
 	"errors"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -12,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/dynafin/dynafin/internal/keys"
+	"github.com/dynafin/dynafin/internal/update"
 	"github.com/dynafin/dynafin/txn"
 )
 
@@ -23,12 +22,10 @@ type change struct {
 	// mine recognises in a stored record that this very change was applied before and only its answer was lost.
 	mine func(stored txn.Item) bool
 
-	key                 txn.Item
-	sets, removes, when []string
-	names               map[string]string // placeholder -> attribute
-	values              txn.Item
-	all                 bool // the answer is the whole record
-	err                 error
+	update.Expression
+	key txn.Item
+	all bool // the answer is the whole record
+	err error
 }
 
 // seen is what a step has read of a record and names in its condition.
@@ -45,62 +42,29 @@ type seen struct {
 // still. The new version is one higher.
 func (o *Outbox) change(step step, s seen) *change {
 	rule := transitions[step]
-	c := &change{step: step, eventID: s.eventID, version: s.version, names: map[string]string{}, values: txn.Item{}, err: o.err}
+	c := &change{step: step, eventID: s.eventID, version: s.version, err: o.err}
 	key, err := keys.Outbox(s.eventID)
 	c.fail("EventID", err)
 	c.key = o.config.Table.Key(key.PK, key.SK)
-	c.require(attrState, text(string(rule.from)))
-	c.require(attrVersion, number(s.version))
-	c.require(attrAttempt, number(s.attempt))
+	c.Require(attrState, text(string(rule.from)))
+	c.Require(attrVersion, number(s.version))
+	c.Require(attrAttempt, number(s.attempt))
 	if rule.from == InFlight {
-		c.require(attrClaim, text(s.claim))
+		c.Require(attrClaim, text(s.claim))
 	}
 	if rule.from != rule.to {
-		c.set(attrState, text(string(rule.to)))
+		c.Set(attrState, text(string(rule.to)))
 	}
 	if step != stepRenew {
-		c.set(attrVersion, number(s.version+1))
+		c.Set(attrVersion, number(s.version+1))
 	}
 	return c
-}
-
-// name returns the placeholder of an attribute, made from its place, because a configured name may be anything.
-func (c *change) name(attr string) string {
-	for placeholder, known := range c.names {
-		if known == attr {
-			return placeholder
-		}
-	}
-	placeholder := "#n" + strconv.Itoa(len(c.names))
-	c.names[placeholder] = attr
-	return placeholder
-}
-
-func (c *change) value(v types.AttributeValue) string {
-	placeholder := ":v" + strconv.Itoa(len(c.values))
-	c.values[placeholder] = v
-	return placeholder
-}
-
-func (c *change) set(attr string, v types.AttributeValue) {
-	c.sets = append(c.sets, c.name(attr)+" = "+c.value(v))
 }
 
 func (c *change) setTime(attr string, at time.Time) {
 	formatted, err := keys.Time(at)
 	c.fail(attr, err)
-	c.set(attr, text(formatted))
-}
-
-func (c *change) remove(attrs ...string) {
-	for _, attr := range attrs {
-		c.removes = append(c.removes, c.name(attr))
-	}
-}
-
-// require adds a condition on what is stored.
-func (c *change) require(attr string, v types.AttributeValue) {
-	c.when = append(c.when, c.name(attr)+" = "+c.value(v))
+	c.Set(attr, text(formatted))
 }
 
 func (c *change) fail(field string, err error) {
@@ -112,8 +76,8 @@ func (c *change) fail(field string, err error) {
 // list puts the event into the sparse index, or moves it there.
 func (c *change) list(o *Outbox, key keys.Key, err error) {
 	c.fail("EventID", err)
-	c.set(o.config.IndexPK, text(key.PK))
-	c.set(o.config.IndexSK, text(key.SK))
+	c.Set(o.config.IndexPK, text(key.PK))
+	c.Set(o.config.IndexSK, text(key.SK))
 }
 
 // due lists the event as READY from a time on.
@@ -122,16 +86,6 @@ func (c *change) due(o *Outbox, shard int, at time.Time) {
 	c.list(o, key, err)
 	c.setTime(attrDue, at)
 }
-
-func (c *change) expression() string {
-	update := "SET " + strings.Join(c.sets, ", ")
-	if len(c.removes) > 0 {
-		update += " REMOVE " + strings.Join(c.removes, ", ")
-	}
-	return update
-}
-
-func (c *change) condition() string { return strings.Join(c.when, " AND ") }
 
 // apply sends the change. It returns the whole record if the change asks for it, or if it was applied before. A record
 // that is no longer what was read makes a [StaleError]; after any other error nobody knows whether it was applied, and
@@ -142,8 +96,8 @@ func (o *Outbox) apply(ctx context.Context, client UpdateClient, c *change) (txn
 	}
 	in := &dynamodb.UpdateItemInput{
 		TableName: &o.config.Table.Name, Key: c.key,
-		UpdateExpression: aws.String(c.expression()), ConditionExpression: aws.String(c.condition()),
-		ExpressionAttributeNames: c.names, ExpressionAttributeValues: c.values,
+		UpdateExpression: aws.String(c.Update()), ConditionExpression: aws.String(c.Condition()),
+		ExpressionAttributeNames: c.Names(), ExpressionAttributeValues: c.Values(),
 		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
 	}
 	if c.all {
@@ -167,7 +121,7 @@ func (o *Outbox) apply(ctx context.Context, client UpdateClient, c *change) (txn
 func (c *change) write(o *Outbox) txn.Write {
 	return txn.Write{
 		Action: txn.ActionUpdate, Table: o.config.Table, Key: c.key,
-		Update: c.expression(), Condition: c.condition(), Names: c.names, Values: c.values,
+		Update: c.Update(), Condition: c.Condition(), Names: c.Names(), Values: c.Values(),
 		Fence:   true, // the version only rises
 		Explain: func(old txn.Item) error { return stale(c.step, c.eventID, old) },
 	}

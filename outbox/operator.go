@@ -45,7 +45,7 @@ const (
 // Cost: 2 write units for each KiB begun of the record and of the note, and 2 of the index.
 func (o *Outbox) Redrive(r Record, due time.Time, note Audit) txn.Part {
 	c := o.change(stepRedrive, r.seen())
-	c.set(attrAttempt, number(0))
+	c.Set(attrAttempt, number(0))
 	c.due(o, r.Placement.Shard, due)
 	return o.audited(c, r, note)
 }
@@ -57,7 +57,7 @@ func (o *Outbox) Redrive(r Record, due time.Time, note Audit) txn.Part {
 func (o *Outbox) Pass(r Record, note Audit) txn.Part {
 	c := o.change(stepPass, r.seen())
 	c.setTime(attrPassed, note.At)
-	c.remove(o.config.IndexPK, o.config.IndexSK)
+	c.Remove(o.config.IndexPK, o.config.IndexSK)
 	return o.audited(c, r, note)
 }
 

@@ -36,12 +36,12 @@ func cut(s string, limit int) string {
 // claim is READY -> IN_FLIGHT for a new owner. The answer is the whole record.
 func (o *Outbox) claim(s seen, owner, token string, lease time.Time) *change {
 	c := o.change(stepClaim, s)
-	c.when = append(c.when, "attribute_not_exists("+c.name(attrLease)+")")
-	c.set(attrAttempt, number(s.attempt+1))
-	c.set(attrOwner, text(owner))
-	c.set(attrClaim, text(token))
+	c.When("attribute_not_exists(" + c.Name(attrLease) + ")")
+	c.Set(attrAttempt, number(s.attempt+1))
+	c.Set(attrOwner, text(owner))
+	c.Set(attrClaim, text(token))
 	c.setTime(attrLease, lease)
-	c.remove(o.config.IndexPK, o.config.IndexSK)
+	c.Remove(o.config.IndexPK, o.config.IndexSK)
 	c.mine = func(stored txn.Item) bool {
 		return holds(stored, attrState, string(InFlight)) && holds(stored, attrClaim, token)
 	}
@@ -54,8 +54,8 @@ func (o *Outbox) renew(s seen, lease time.Time) *change {
 	c := o.change(stepRenew, s)
 	until, err := keys.Time(lease)
 	c.fail(attrLease, err)
-	c.when = append(c.when, c.name(attrLease)+" < "+c.value(text(until)))
-	c.set(attrLease, text(until))
+	c.When(c.Name(attrLease) + " < " + c.Value(text(until)))
+	c.Set(attrLease, text(until))
 	c.mine = func(stored txn.Item) bool {
 		return holds(stored, attrClaim, s.claim) && holds(stored, attrLease, until)
 	}
@@ -66,14 +66,14 @@ func (o *Outbox) renew(s seen, lease time.Time) *change {
 // zero.
 func (o *Outbox) complete(s seen, ack string, at, expires time.Time) *change {
 	c := o.change(stepComplete, s)
-	c.set(attrAck, text(cut(ack, MaxAckBytes)))
+	c.Set(attrAck, text(cut(ack, MaxAckBytes)))
 	c.setTime(attrCompleted, at)
 	if !expires.IsZero() {
 		seconds, err := keys.Expiry(expires)
 		c.fail(o.config.TTL, err)
-		c.set(o.config.TTL, number(seconds))
+		c.Set(o.config.TTL, number(seconds))
 	}
-	c.remove(attrLease)
+	c.Remove(attrLease)
 	c.mine = func(stored txn.Item) bool {
 		return holds(stored, attrState, string(Completed)) && holds(stored, attrClaim, s.claim)
 	}
@@ -118,10 +118,10 @@ func (o *Outbox) bury(step step, s seen, reason string, at time.Time) *change {
 // failed ends a claim without success. Its token stays as that of the last claim: by it a repeat finds that it was
 // applied.
 func (c *change) failed(s seen, reason string, at time.Time) {
-	c.set(attrFailure, text(cut(reason, MaxReasonBytes)))
+	c.Set(attrFailure, text(cut(reason, MaxReasonBytes)))
 	c.setTime(attrFailedAt, at)
-	c.set(attrLastClaim, text(s.claim))
-	c.remove(attrOwner, attrClaim, attrLease)
+	c.Set(attrLastClaim, text(s.claim))
+	c.Remove(attrOwner, attrClaim, attrLease)
 	c.mine = func(stored txn.Item) bool {
 		return holdsVersion(stored, s.version+1) && holds(stored, attrLastClaim, s.claim)
 	}
@@ -130,7 +130,7 @@ func (c *change) failed(s seen, reason string, at time.Time) {
 func (c *change) leaseIs(lease time.Time) *change {
 	until, err := keys.Time(lease)
 	c.fail(attrLease, err)
-	c.require(attrLease, text(until))
+	c.Require(attrLease, text(until))
 	return c
 }
 

@@ -89,18 +89,18 @@ func (r *Reconciler) move(b Break, what string, state Status, to Assignment, why
 	if len(b.Changes) >= MaxChanges {
 		c.fail(&InvalidError{Field: "Break.Changes", Reason: "are as many as a break may have"})
 	}
-	c.set(attrState, text(string(state)))
-	c.set(attrOwner, text(to.Owner))
+	c.Set(attrState, text(string(state)))
+	c.Set(attrOwner, text(to.Owner))
 	c.time(attrDue, to.Due)
 	if state == StatusResolved {
-		c.remove(r.config.IndexPK, r.config.IndexSK)
+		c.Remove(r.config.IndexPK, r.config.IndexSK)
 	} else {
 		listed, err := keys.BreakDue{Tenant: b.Tenant, Status: string(state), Shard: b.Placement.Shard, Due: to.Due, Batch: b.Batch, Break: b.ID}.Key()
 		if err != nil {
 			c.fail(invalidKey(err))
 		}
-		c.set(r.config.IndexPK, text(listed.PK))
-		c.set(r.config.IndexSK, text(listed.SK))
+		c.Set(r.config.IndexPK, text(listed.PK))
+		c.Set(r.config.IndexSK, text(listed.SK))
 	}
 	c.push(attrChanges, r.changeItem(c, what, why))
 	c.explain = func(stored *decoder) error {

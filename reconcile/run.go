@@ -154,11 +154,11 @@ func (a *attempt) control(c *Comparison) error {
 // begin is OPEN, FAILED, or RUNNING with an ended lease -> RUNNING.
 func (a *attempt) begin(ctx context.Context) error {
 	s := a.step("AP14.begin")
-	s.set(attrState, text(string(BatchRunning)))
-	s.set(attrAttempt, number(a.batch.Attempt+1))
-	s.set(attrOwner, text(a.job.Worker))
+	s.Set(attrState, text(string(BatchRunning)))
+	s.Set(attrAttempt, number(a.batch.Attempt+1))
+	s.Set(attrOwner, text(a.job.Worker))
 	s.lease(a.r)
-	s.remove(attrFailure, attrEnded)
+	s.Remove(attrFailure, attrEnded)
 	if err := a.commit(ctx, s); err != nil {
 		return err
 	}
@@ -194,9 +194,9 @@ func (a *attempt) renew(ctx context.Context) error {
 // complete is RUNNING -> COMPLETED.
 func (a *attempt) complete(ctx context.Context, summary Summary) error {
 	s := a.step("AP14.complete")
-	s.set(attrState, text(string(BatchCompleted)))
+	s.Set(attrState, text(string(BatchCompleted)))
 	s.time(attrEnded, a.r.config.Now())
-	s.remove(attrLease)
+	s.Remove(attrLease)
 	outcomes, rows, drifts := txn.Item{}, txn.Item{}, txn.Item{}
 	for kind, n := range summary.Outcomes {
 		outcomes[string(kind)], rows[string(kind)] = number(n), number(summary.Rows[kind])
@@ -207,7 +207,7 @@ func (a *attempt) complete(ctx context.Context, summary Summary) error {
 		drifts[string(kind)] = list
 	}
 	for attr, m := range map[string]txn.Item{attrOutcomes: outcomes, attrRows: rows, attrDrifts: drifts} {
-		s.set(attr, &types.AttributeValueMemberM{Value: m})
+		s.Set(attr, &types.AttributeValueMemberM{Value: m})
 	}
 	return a.commit(ctx, s)
 }
@@ -221,10 +221,10 @@ func (a *attempt) fail(ctx context.Context, reason error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), min(a.r.config.Lease, 10*time.Second))
 	defer cancel()
 	s := a.step("AP14.fail")
-	s.set(attrState, text(string(BatchFailed)))
-	s.set(attrFailure, text(cut(reason.Error())))
+	s.Set(attrState, text(string(BatchFailed)))
+	s.Set(attrFailure, text(cut(reason.Error())))
 	s.time(attrEnded, a.r.config.Now())
-	s.remove(attrLease)
+	s.Remove(attrLease)
 	return a.commit(ctx, s)
 }
 

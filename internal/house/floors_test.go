@@ -21,6 +21,7 @@ var floors = map[string]int{
 	"shardmap":         1,
 	"capacity":         1,
 	"internal/ambient": 1,
+	"internal/update":  1,
 	"internal/chance":  1,
 	"internal/golden":  1,
 	"internal/keys":    1,
