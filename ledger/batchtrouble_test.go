@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -361,10 +362,10 @@ func TestNobodyIsPassedForever(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				c := newCrowd(t, dynamosim.Options{ServiceTime: dynamosim.ServiceTime{Transaction: loadService}}, ledger.Config{}, ledger.BatchConfig{Linger: -1, MaxTransactions: row.most}, nil)
 				c.open(t, "left", "right", "hub", "till", "a", "b")
-				begin, over := time.Now(), atomic.Bool{}
+				begin, over, streams := time.Now(), atomic.Bool{}, sync.WaitGroup{}
 				for s, stream := range row.streams {
 					for i := range 3 { // one on its way, the others waiting, in a known order
-						go func() {
+						streams.Go(func() {
 							time.Sleep(stream.offset + time.Duration(i*len(row.streams)+s)*time.Microsecond)
 							for n := 0; !over.Load() && time.Since(begin) < 2*time.Second; n++ {
 								if _, err := c.batcher.Post(t.Context(), ledger.Submission{Transaction: transfer(fmt.Sprintf("%d-%d-%d", s, i, n), stream.from, stream.to, "1.00")}); err != nil {
@@ -372,7 +373,7 @@ func TestNobodyIsPassedForever(t *testing.T) {
 									return
 								}
 							}
-						}()
+						})
 					}
 				}
 				time.Sleep(20*loadService + loadService/4)
@@ -384,6 +385,7 @@ func TestNobodyIsPassedForever(t *testing.T) {
 					t.Errorf("it had to wait for %d batches", batches)
 				}
 				over.Store(true)
+				streams.Wait() // nobody asks a batcher that is closed
 				if err := c.batcher.Close(t.Context()); err != nil {
 					t.Error(err)
 				}
