@@ -1,8 +1,9 @@
 package export
 
 import (
-	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/dynafin/dynafin/internal/jsontext"
 )
 
 // scanner reads JSON tokens of one line. It is as strict as JSON is, and refuses what no string could hold: invalid UTF-8
@@ -158,9 +159,9 @@ func (s *scanner) escaped(start int) (token, bool) {
 			}
 			return token{end: len(buf), escaped: true}, true
 		case c == '\\':
-			s.pos++
-			r, ok := s.escape()
-			if !ok {
+			r, next, fault := jsontext.Escape(s.src, s.pos)
+			s.pos = next
+			if fault != jsontext.None {
 				return token{}, s.fail(notJSON)
 			}
 			buf = utf8.AppendRune(buf, r)
@@ -172,62 +173,6 @@ func (s *scanner) escaped(start int) (token, bool) {
 		}
 	}
 	return token{}, s.fail(notJSON)
-}
-
-// escape reads what follows a backslash.
-func (s *scanner) escape() (rune, bool) {
-	if s.pos >= len(s.src) {
-		return 0, false
-	}
-	c := s.src[s.pos]
-	s.pos++
-	switch c {
-	case '"', '\\', '/':
-		return rune(c), true
-	case 'b':
-		return '\b', true
-	case 'f':
-		return '\f', true
-	case 'n':
-		return '\n', true
-	case 'r':
-		return '\r', true
-	case 't':
-		return '\t', true
-	case 'u':
-		high, ok := s.hex4()
-		if !ok || !utf16.IsSurrogate(high) {
-			return high, ok
-		}
-		if !s.literal(`\u`) {
-			return 0, false
-		}
-		low, ok := s.hex4()
-		r := utf16.DecodeRune(high, low)
-		return r, ok && r != utf8.RuneError
-	}
-	return 0, false
-}
-
-func (s *scanner) hex4() (r rune, ok bool) {
-	if len(s.src)-s.pos < 4 {
-		return 0, false
-	}
-	for _, c := range s.src[s.pos : s.pos+4] {
-		switch {
-		case c >= '0' && c <= '9':
-			c -= '0'
-		case c >= 'a' && c <= 'f':
-			c -= 'a' - 10
-		case c >= 'A' && c <= 'F':
-			c -= 'A' - 10
-		default:
-			return 0, false
-		}
-		r = r<<4 | rune(c)
-	}
-	s.pos += 4
-	return r, true
 }
 
 func (s *scanner) literal(word string) bool {

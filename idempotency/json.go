@@ -3,8 +3,9 @@ package idempotency
 import (
 	"cmp"
 	"slices"
-	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/dynafin/dynafin/internal/jsontext"
 )
 
 const (
@@ -245,66 +246,15 @@ func (p *parser) text() ([]byte, *CommandError) {
 
 // escape reads a backslash and what it stands for, both halves of a surrogate pair included.
 func (p *parser) escape() (rune, *CommandError) {
-	start := p.pos
-	if p.pos+1 == len(p.src) {
-		return 0, p.fail(start, ReasonSyntax)
+	r, next, fault := jsontext.Escape(p.src, p.pos)
+	switch fault {
+	case jsontext.Syntax:
+		return 0, p.fail(p.pos, ReasonSyntax)
+	case jsontext.Surrogate:
+		return 0, p.fail(p.pos, ReasonSurrogate)
 	}
-	p.pos += 2
-	switch c := p.src[p.pos-1]; c {
-	case '"', '\\', '/':
-		return rune(c), nil
-	case 'b':
-		return '\b', nil
-	case 'f':
-		return '\f', nil
-	case 'n':
-		return '\n', nil
-	case 'r':
-		return '\r', nil
-	case 't':
-		return '\t', nil
-	case 'u':
-	default:
-		return 0, p.fail(start, ReasonSyntax)
-	}
-	r, ok := p.hex()
-	if !ok {
-		return 0, p.fail(start, ReasonSyntax)
-	}
-	if !utf16.IsSurrogate(r) {
-		return r, nil
-	}
-	if p.pos+1 < len(p.src) && p.src[p.pos] == '\\' && p.src[p.pos+1] == 'u' {
-		p.pos += 2
-		if low, ok := p.hex(); ok {
-			if pair := utf16.DecodeRune(r, low); pair != utf8.RuneError {
-				return pair, nil
-			}
-		}
-	}
-	return 0, p.fail(start, ReasonSurrogate)
-}
-
-func (p *parser) hex() (rune, bool) {
-	if len(p.src)-p.pos < 4 {
-		return 0, false
-	}
-	var r rune
-	for _, c := range p.src[p.pos : p.pos+4] {
-		r <<= 4
-		switch {
-		case '0' <= c && c <= '9':
-			r |= rune(c - '0')
-		case 'a' <= c && c <= 'f':
-			r |= rune(c - 'a' + 10)
-		case 'A' <= c && c <= 'F':
-			r |= rune(c - 'A' + 10)
-		default:
-			return 0, false
-		}
-	}
-	p.pos += 4
-	return r, true
+	p.pos = next
+	return r, nil
 }
 
 // appendText appends a decoded string with the fewest escapes that JSON allows, all of one form.

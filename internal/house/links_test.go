@@ -32,6 +32,7 @@ func publisher(service string) []string { return slices.Concat(primitive, []stri
 var links = map[string][]string{
 	"internal/fault":      {},
 	"internal/ambient":    {},
+	"internal/jsontext":   {},
 	"internal/update":     values,
 	"internal/keys":       values,
 	"shardmap":            client,

@@ -2,8 +2,9 @@ package value
 
 import (
 	"encoding/base64"
-	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/dynafin/dynafin/internal/jsontext"
 )
 
 // scanner reads JSON tokens. It is strict where JSON is: one value, no trailing commas, no raw control characters, valid
@@ -162,9 +163,9 @@ func (s *scanner) escaped(start int) ([]byte, *Error) {
 	buf := append(s.scratch[:0], s.src[start:s.pos]...)
 	for s.pos < len(s.src) {
 		c := s.src[s.pos]
-		s.pos++
 		switch {
 		case c == '"':
+			s.pos++
 			s.scratch = buf
 			if !utf8.Valid(buf) {
 				return nil, malformed(msgNotUTF8)
@@ -173,74 +174,18 @@ func (s *scanner) escaped(start int) ([]byte, *Error) {
 		case c < 0x20:
 			return nil, malformed(msgNotJSON)
 		case c != '\\':
+			s.pos++
 			buf = append(buf, c)
 			continue
 		}
-		r, ok := s.escape()
-		if !ok {
+		r, next, fault := jsontext.Escape(s.src, s.pos)
+		if fault != jsontext.None {
 			return nil, malformed(msgNotJSON)
 		}
+		s.pos = next
 		buf = utf8.AppendRune(buf, r)
 	}
 	return nil, malformed(msgNotJSON)
-}
-
-// escape reads what follows a backslash.
-func (s *scanner) escape() (rune, bool) {
-	if s.pos >= len(s.src) {
-		return 0, false
-	}
-	c := s.src[s.pos]
-	s.pos++
-	switch c {
-	case '"', '\\', '/':
-		return rune(c), true
-	case 'b':
-		return '\b', true
-	case 'f':
-		return '\f', true
-	case 'n':
-		return '\n', true
-	case 'r':
-		return '\r', true
-	case 't':
-		return '\t', true
-	case 'u':
-		high, ok := s.hex4()
-		if !ok || !utf16.IsSurrogate(high) {
-			return high, ok
-		}
-		if !s.literal(`\u`) {
-			return 0, false
-		}
-		low, ok := s.hex4()
-		r := utf16.DecodeRune(high, low)
-		return r, ok && r != utf8.RuneError
-	default:
-		return 0, false
-	}
-}
-
-func (s *scanner) hex4() (rune, bool) {
-	if len(s.src)-s.pos < 4 {
-		return 0, false
-	}
-	var r rune
-	for _, c := range s.src[s.pos : s.pos+4] {
-		switch {
-		case c >= '0' && c <= '9':
-			c -= '0'
-		case c >= 'a' && c <= 'f':
-			c -= 'a' - 10
-		case c >= 'A' && c <= 'F':
-			c -= 'A' - 10
-		default:
-			return 0, false
-		}
-		r = r<<4 | rune(c)
-	}
-	s.pos += 4
-	return r, true
 }
 
 // skip reads any JSON value and drops it. It nests no deeper than the values it may stand beside.
