@@ -1,0 +1,173 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dynafin/dynafin/cmd/dynafin/internal/deployment"
+)
+
+// App is one run of the program: its flags, its connection, and what it prints. Commands get it when they are made and
+// use it when they run.
+type App struct {
+	Env
+	flags flags
+	// started is set once a command runs: errors before that are those of the call.
+	started bool
+	store   *Store
+	deploy  *deployment.Deployment
+}
+
+// Command makes a command of the program.
+type Command func(*App) *cobra.Command
+
+const rootHelp = `Looks at what the dynafin library wrote to DynamoDB, and mends it.
+
+Commands are nouns with verbs: dynafin outbox groups. They read only, unless their help says "changes data".
+The data is named by a deployment file (--config) or by --table PART=NAME; it is on AWS, or at any endpoint (--endpoint).
+
+exit code: 0 nothing wrong, 1 could not run, 2 wrong usage, 3 something needs a person`
+
+// Run runs the program and returns its exit code.
+func Run(ctx context.Context, env Env, commands ...Command) int {
+	a := &App{Env: env}
+	root := &cobra.Command{
+		Use:               "dynafin",
+		Short:             "operates what the dynafin library wrote to DynamoDB",
+		Long:              rootHelp,
+		Args:              cobra.NoArgs,
+		SilenceErrors:     true,
+		SilenceUsage:      true,
+		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: false},
+		PersistentPreRunE: func(*cobra.Command, []string) error {
+			if err := a.flags.check(); err != nil {
+				return err
+			}
+			a.started = true
+			return nil
+		},
+	}
+	a.flags.register(root.PersistentFlags())
+	root.SetArgs(env.Args)
+	root.SetIn(env.Stdin)
+	root.SetOut(env.Stdout)
+	root.SetErr(env.Stderr)
+	for _, command := range commands {
+		root.AddCommand(command(a))
+	}
+	cmd, err := root.ExecuteContextC(ctx)
+	if err != nil && !a.started {
+		err = Usage("%v", err)
+	}
+	a.tell(cmd, err)
+	return exitCode(err)
+}
+
+// Noun makes a command that only has commands below it.
+func Noun(use, short string, verbs ...*cobra.Command) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: use, Short: short, Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(verbs...)
+	return cmd
+}
+
+var codeText = regexp.MustCompile(`DFN-\d{4}`)
+
+// tell writes to stderr how a command ended, if not well.
+func (a *App) tell(cmd *cobra.Command, err error) {
+	var findings *FindingsError
+	var usage *UsageError
+	switch {
+	case err == nil:
+	case errors.As(err, &findings):
+		fmt.Fprintln(a.Stderr, findings.Summary)
+	case errors.As(err, &usage):
+		fmt.Fprintf(a.Stderr, "%s: %v\nnext: %s --help\n", cmd.CommandPath(), err, cmd.CommandPath())
+	default:
+		fmt.Fprintf(a.Stderr, "%s: %v\n", cmd.CommandPath(), err)
+		if code := codeText.FindString(err.Error()); code != "" {
+			fmt.Fprintf(a.Stderr, "next: dynafin explain %s\n", code)
+		}
+	}
+}
+
+// Now is the time by which ages, leases and due times are judged: that of a saved simulator, which stands still, or of
+// this machine.
+func (a *App) Now() time.Time {
+	if a.store != nil && !a.store.stands.IsZero() {
+		return a.store.stands
+	}
+	return a.Env.Now().UTC()
+}
+
+// Hint writes a line for people to stderr.
+func (a *App) Hint(format string, args ...any) { fmt.Fprintf(a.Stderr, format+"\n", args...) }
+
+// Deployment returns what the data is: that of --config, with what --table and --tenant add to it.
+func (a *App) Deployment() (*deployment.Deployment, error) {
+	if a.deploy != nil {
+		return a.deploy, nil
+	}
+	var d deployment.Deployment
+	if path := a.configPath(); path != "" {
+		var err error
+		if d, err = deployment.Load(path); err != nil {
+			return nil, Usage("%v", err)
+		}
+	}
+	for _, t := range a.flags.tables {
+		if err := d.Set(t); err != nil {
+			return nil, Usage("--table %s: %v", t, err)
+		}
+	}
+	if len(a.flags.tenants) > 0 {
+		d.Tenants = slices.Clone(a.flags.tenants)
+	}
+	d.Now = a.Now
+	a.deploy = &d
+	return a.deploy, nil
+}
+
+func (a *App) configPath() string {
+	if a.flags.config != "" {
+		return a.flags.config
+	}
+	return a.Getenv("DYNAFIN_CONFIG")
+}
+
+// Tenants returns the tenants to look at; a command that needs one and has none cannot run.
+func (a *App) Tenants() ([]string, error) {
+	d, err := a.Deployment()
+	if err != nil {
+		return nil, err
+	}
+	if len(d.Tenants) == 0 {
+		return nil, Usage("which tenant? name it with --tenant, or in the deployment file")
+	}
+	return d.Tenants, nil
+}
+
+// Tenant returns the one tenant of a command that is about one.
+func (a *App) Tenant() (string, error) {
+	tenants, err := a.Tenants()
+	if err != nil {
+		return "", err
+	}
+	if len(tenants) > 1 {
+		return "", Usage("which tenant? --tenant is one of %s", strings.Join(tenants, ", "))
+	}
+	return tenants[0], nil
+}
+
+// Wide says whether IDs are shown whole in tables.
+func (a *App) Wide() bool { return a.flags.wide }

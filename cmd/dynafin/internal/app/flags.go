@@ -1,0 +1,54 @@
+package app
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+)
+
+// flags are those of every command.
+type flags struct {
+	endpoint, region    string
+	config              string
+	tables, tenants     []string
+	output              string
+	wide, noColor, scan bool
+	maxRCU              int
+}
+
+// The formats of --output.
+const (
+	FormatTable = "table"
+	FormatJSON  = "json"
+	FormatJSONL = "jsonl"
+	FormatCSV   = "csv"
+)
+
+var formats = []string{FormatTable, FormatJSON, FormatJSONL, FormatCSV}
+
+// defaultMaxRCU is modest: a table on demand starts with 12,000 units a second, and its service needs them.
+const defaultMaxRCU = 500
+
+func (f *flags) register(set *pflag.FlagSet) {
+	set.StringVar(&f.config, "config", "", "deployment `FILE` that says what is where (default: $DYNAFIN_CONFIG)")
+	set.StringArrayVar(&f.tables, "table", nil, "`PART=NAME`: where one part is, for example requests=Orders or outbox:orders=Orders; repeatable")
+	set.StringArrayVar(&f.tenants, "tenant", nil, "`TENANT` to look at; repeatable (default: those of the deployment)")
+	set.StringVar(&f.endpoint, "endpoint", "", "`URL` of another DynamoDB than that of AWS")
+	set.StringVar(&f.region, "region", "", "AWS Region (default: that of the AWS configuration)")
+	set.StringVarP(&f.output, "output", "o", FormatTable, "output: "+strings.Join(formats, ", "))
+	set.BoolVar(&f.wide, "wide", false, "do not shorten IDs in tables")
+	set.BoolVar(&f.noColor, "no-color", false, "no colour on a terminal; $NO_COLOR does the same")
+	set.BoolVar(&f.scan, "scan", false, "allow a command to read a whole table where nothing else answers it")
+	set.IntVar(&f.maxRCU, "max-rcu", defaultMaxRCU, "read units a second, at most")
+}
+
+func (f *flags) check() error {
+	switch {
+	case !slices.Contains(formats, f.output):
+		return Usage("--output %q is none of %s", f.output, strings.Join(formats, ", "))
+	case f.maxRCU < 1:
+		return Usage("--max-rcu %d is below 1", f.maxRCU)
+	}
+	return nil
+}

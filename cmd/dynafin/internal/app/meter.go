@@ -1,0 +1,183 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/smithy-go/middleware"
+
+	"github.com/dynafin/dynafin/capacity"
+)
+
+// Meter counts the units that DynamoDB reports, and keeps requests below the rates that a person allowed.
+type Meter struct {
+	now     func() time.Time
+	sleep   func(context.Context, time.Duration) error
+	maxRead int
+
+	mu sync.Mutex
+	// maxWrite is 0 for no limit: a command that only reads has none.
+	maxWrite              int
+	read, written         capacity.Units
+	readFrom, writtenFrom time.Time
+	// wrote says that a request was sent which may have changed something.
+	wrote bool
+}
+
+// LimitWrites keeps what is written from now on below a rate of units a second.
+func (m *Meter) LimitWrites(unitsPerSecond int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.maxWrite = unitsPerSecond
+}
+
+// Read and Written return what has been consumed so far.
+func (m *Meter) Read() capacity.Units {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.read
+}
+
+// Written returns the write units that have been consumed so far.
+func (m *Meter) Written() capacity.Units {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.written
+}
+
+// install makes every request of a client report what it consumes, and wait its turn.
+func (m *Meter) install(o *dynamodb.Options) {
+	o.APIOptions = append(o.APIOptions, func(stack *middleware.Stack) error {
+		return stack.Initialize.Add(middleware.InitializeMiddlewareFunc("dynafin.meter", m.handle), middleware.Before)
+	})
+}
+
+func (m *Meter) handle(ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler) (
+	out middleware.InitializeOutput, metadata middleware.Metadata, err error) {
+	writes := ask(in.Parameters)
+	if err := m.wait(ctx, writes); err != nil {
+		return out, metadata, err
+	}
+	out, metadata, err = next.HandleInitialize(ctx, in)
+	m.count(writes, consumed(out.Result))
+	return out, metadata, err
+}
+
+// ask makes a request say what it consumes, and tells whether it writes.
+func ask(parameters any) (writes bool) {
+	total := func(c *types.ReturnConsumedCapacity) {
+		if *c == "" || *c == types.ReturnConsumedCapacityNone {
+			*c = types.ReturnConsumedCapacityTotal
+		}
+	}
+	switch in := parameters.(type) {
+	case *dynamodb.GetItemInput:
+		total(&in.ReturnConsumedCapacity)
+	case *dynamodb.QueryInput:
+		total(&in.ReturnConsumedCapacity)
+	case *dynamodb.ScanInput:
+		total(&in.ReturnConsumedCapacity)
+	case *dynamodb.BatchGetItemInput:
+		total(&in.ReturnConsumedCapacity)
+	case *dynamodb.TransactGetItemsInput:
+		total(&in.ReturnConsumedCapacity)
+	case *dynamodb.PutItemInput:
+		total(&in.ReturnConsumedCapacity)
+		return true
+	case *dynamodb.UpdateItemInput:
+		total(&in.ReturnConsumedCapacity)
+		return true
+	case *dynamodb.DeleteItemInput:
+		total(&in.ReturnConsumedCapacity)
+		return true
+	case *dynamodb.TransactWriteItemsInput:
+		total(&in.ReturnConsumedCapacity)
+		return true
+	case *dynamodb.CreateTableInput, *dynamodb.UpdateTableInput, *dynamodb.UpdateTimeToLiveInput:
+		return true
+	}
+	return false
+}
+
+// consumed adds up what a reply reports.
+func consumed(result any) (units capacity.Units) {
+	var all []types.ConsumedCapacity
+	one := func(c *types.ConsumedCapacity) {
+		if c != nil {
+			all = append(all, *c)
+		}
+	}
+	switch out := result.(type) {
+	case *dynamodb.GetItemOutput:
+		one(out.ConsumedCapacity)
+	case *dynamodb.QueryOutput:
+		one(out.ConsumedCapacity)
+	case *dynamodb.ScanOutput:
+		one(out.ConsumedCapacity)
+	case *dynamodb.PutItemOutput:
+		one(out.ConsumedCapacity)
+	case *dynamodb.UpdateItemOutput:
+		one(out.ConsumedCapacity)
+	case *dynamodb.DeleteItemOutput:
+		one(out.ConsumedCapacity)
+	case *dynamodb.BatchGetItemOutput:
+		all = out.ConsumedCapacity
+	case *dynamodb.TransactGetItemsOutput:
+		all = out.ConsumedCapacity
+	case *dynamodb.TransactWriteItemsOutput:
+		all = out.ConsumedCapacity
+	}
+	for _, c := range all {
+		if c.CapacityUnits != nil {
+			units += capacity.Units(*c.CapacityUnits*2 + 0.5) // halves, as the service counts them
+		}
+	}
+	return units
+}
+
+// wait holds a request back for as long as those before it have used what a second has.
+func (m *Meter) wait(ctx context.Context, writes bool) error {
+	m.mu.Lock()
+	from := m.readFrom
+	if writes {
+		from, m.wrote = m.writtenFrom, true
+	}
+	now := m.now()
+	m.mu.Unlock()
+	if ahead := from.Sub(now); ahead > 0 {
+		return m.sleep(ctx, ahead)
+	}
+	return nil
+}
+
+// count adds what a request took, and puts the next one off by the time that it takes at the rate.
+func (m *Meter) count(writes bool, units capacity.Units) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	total, from, rate := &m.read, &m.readFrom, m.maxRead
+	if writes {
+		total, from, rate = &m.written, &m.writtenFrom, m.maxWrite
+	}
+	*total += units
+	if rate <= 0 {
+		return
+	}
+	if now := m.now(); from.Before(now) {
+		*from = now
+	}
+	*from = from.Add(time.Duration(units) * time.Second / time.Duration(2*rate))
+}
+
+// String is what a person reads: "38 RCU", "38 RCU, 10 WCU".
+func (m *Meter) String() string {
+	text := []string{fmt.Sprintf("%s RCU", m.Read())}
+	if w := m.Written(); w > 0 {
+		text = append(text, fmt.Sprintf("%s WCU", w))
+	}
+	return strings.Join(text, ", ")
+}

@@ -1,0 +1,43 @@
+// Command dynafin operates what the dynafin library wrote to DynamoDB: it shows what waits, what is stuck and why, whether the
+// books balance, and mends it. It works on AWS, at any endpoint, and on a saved simulator.
+//
+//	$ dynafin --config brokerage.json status
+//
+// exit code: 0 nothing wrong, 1 could not run, 2 wrong usage, 3 something needs a person
+package main
+
+import (
+	"context"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/mattn/go-isatty"
+
+	"github.com/dynafin/dynafin/cmd/dynafin/internal/about"
+	"github.com/dynafin/dynafin/cmd/dynafin/internal/app"
+	"github.com/dynafin/dynafin/internal/ambient"
+)
+
+// commands are all nouns, in the order of the help.
+var commands = []app.Command{
+	about.Explain,
+	about.Version,
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second signal ends the program at once
+	os.Exit(app.Run(ctx, app.Env{
+		Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv,
+		Now: time.Now, Sleep: ambient.Sleep, NewID: ambient.ID,
+		OutTerminal: terminal(os.Stdout), InTerminal: terminal(os.Stdin),
+	}, commands...))
+}
+
+func terminal(stream io.Writer) bool {
+	file, ok := stream.(*os.File)
+	return ok && isatty.IsTerminal(file.Fd())
+}
