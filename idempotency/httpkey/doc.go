@@ -2,8 +2,11 @@
 // every repeat gets the first response, byte for byte. It follows the expired draft
 // draft-ietf-httpapi-idempotency-key-header-07, on top of package idempotency.
 //
-//	keys, err := httpkey.New(httpkey.Config{Requests: requests, Client: client, Tenant: authenticated})
+//	keys, err := httpkey.New(httpkey.Config{Requests: requests, Client: client, Tenant: authenticated, Observer: log})
 //	http.Handle("POST /payments", keys.Wrap(payments))
+//
+// The Observer is the only one that learns why a request was refused: a client is told 503, and nothing is logged.
+// docs/adopting.md adds this to a service that exists, step by step.
 //
 // # What a client gets
 //

@@ -25,21 +25,34 @@ type Exchange struct {
 
 type exchangeKey struct{}
 
-// Current returns the exchange that the context of a wrapped handler's request belongs to, nil outside.
+// Current returns the exchange that the context of a wrapped handler's request belongs to. It is nil outside, and for a
+// request without a key that Config.Optional let through: a nil Exchange has no claim, and its Commit refuses.
 func Current(ctx context.Context) *Exchange {
 	x, _ := ctx.Value(exchangeKey{}).(*Exchange)
 	return x
 }
 
 // Claim returns the claim that the handler runs under, for example to renew its lease, or to name its attempt to another
-// system.
-func (x *Exchange) Claim() *idempotency.Claim { return x.claim }
+// system. A nil Exchange has none.
+func (x *Exchange) Claim() *idempotency.Claim {
+	if x == nil {
+		return nil
+	}
+	return x.claim
+}
 
 // Commit stores the response and commits the parts, in one transaction. The response is then what the client gets,
 // whatever the handler writes. If the transaction is cancelled, the error says why, and the handler may respond
 // otherwise or call Commit again; if the request was completed by another attempt meanwhile, the client gets that one's
 // response.
+//
+// It costs what the parts cost, and 2 write units for each KiB begun of the request's record. Errors are those of
+// [txn.Committer.Commit] with those of the parts, [*idempotency.LeaseLostError] if the time was over, and
+// [*idempotency.InvalidError] for a status outside 200 to 599 or a nil Exchange: a request without a key commits by itself, with txn.Commit.
 func (x *Exchange) Commit(ctx context.Context, response Response, parts ...txn.Part) error {
+	if x == nil {
+		return &idempotency.InvalidError{Field: "Exchange", Reason: "is nil, as the request has no key: commit the parts without it"}
+	}
 	if response.Status < 200 || response.Status > 599 {
 		return &idempotency.InvalidError{Field: "Response.Status", Reason: "is not from 200 to 599"}
 	}
@@ -61,11 +74,19 @@ func (x *Exchange) Commit(ctx context.Context, response Response, parts ...txn.P
 
 // NoEffect says that the handler has had no effect and will have none: if its response is not stored, a repeat may run it
 // again at once.
-func (x *Exchange) NoEffect() { x.noEffect = true }
+func (x *Exchange) NoEffect() {
+	if x != nil {
+		x.noEffect = true
+	}
+}
 
 // Uncertain leaves evidence for the case that the outcome is not known: by it the service's prober finds out. Call it before
 // the effect begins, with the reference under which it can be looked up.
-func (x *Exchange) Uncertain(evidence idempotency.Evidence) { x.uncertain = &evidence }
+func (x *Exchange) Uncertain(evidence idempotency.Evidence) {
+	if x != nil {
+		x.uncertain = &evidence
+	}
+}
 
 // run lets the handler respond and stores what it says.
 func (m *Middleware) run(seen *Observation, next http.Handler, r *http.Request, claim *idempotency.Claim) Response {

@@ -91,3 +91,22 @@ func TestNewSaysEverythingThatIsWrong(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// While keys are optional, a handler meets requests without one: its Commit is refused, and it can commit by itself.
+func TestWithoutAKeyThereIsNoExchange(t *testing.T) {
+	t.Parallel()
+	var s *service
+	s = newService(t, httpkey.Config{Mode: idempotency.Transactional, Optional: true}, func(w http.ResponseWriter, r *http.Request) {
+		x := httpkey.Current(r.Context())
+		x.NoEffect()
+		x.Uncertain(idempotency.Evidence{Reason: "nobody asks"})
+		if err := x.Commit(r.Context(), accepted); x != nil || x.Claim() != nil || !errors.Is(err, idempotency.ErrInvalid) {
+			t.Errorf("exchange %v, commit: %v", x, err)
+		}
+	})
+	without := pay("")
+	without.keys = nil
+	if got := s.send(without); got.status != 200 {
+		t.Errorf("a request without a key: %+v", got)
+	}
+}

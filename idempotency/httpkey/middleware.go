@@ -28,7 +28,7 @@ type Config struct {
 	Mode idempotency.Mode
 	// Methods are those that need a key; others pass through. Default: POST and PATCH.
 	Methods []string
-	// Optional lets requests without a key through to the handler, without any of this.
+	// Optional lets requests without a key through to the handler, without any of this: [Current] is nil for them.
 	Optional bool
 	// Operation names what is asked for. A key is used for one operation only. Default: method and path.
 	Operation func(r *http.Request) string
