@@ -15,7 +15,19 @@
 //
 // and in any number of other processes, until ctx ends:
 //
-//	err := outbox.NewRelay(events, client, publisher, outbox.RelayConfig{}).Run(ctx)
+//	err := outbox.NewRelay(events, client, publisher, outbox.RelayConfig{Observer: log}).Run(ctx)
+//
+// where the publisher is one of the packages below, or whatever tells somebody:
+//
+//	func (w warehouse) Publish(ctx context.Context, batch []outbox.Message) []outbox.Result {
+//		results := make([]outbox.Result, len(batch)) // one for each message
+//		for i, m := range batch {
+//			results[i].Ack, results[i].Err = w.send(ctx, m.Event.ID, m.Event.Payload)
+//		}
+//		return results
+//	}
+//
+// The Observer is the only one that learns why nothing is published: a relay logs nothing and goes on trying.
 //
 // # States of an event
 //
