@@ -85,3 +85,19 @@ func ExampleCommitter_Commit_lostAnswer() {
 	// <nil> - recovered: true after 2 requests
 	// balance 100
 }
+
+// Every error has a stable code, whatever wraps it. docs/errors.md explains it, and says whether a repeat can help.
+func ExampleErrInvalid() {
+	client := dynamosim.Open(dynamosim.Options{}).Client()
+	_, err := txn.Commit(context.Background(), client) // of nothing
+	err = fmt.Errorf("closing the day: %w", err)
+
+	fmt.Println(errors.Is(err, txn.ErrInvalid))
+	var coded interface{ Code() string }
+	if errors.As(err, &coded) {
+		fmt.Println("code:", coded.Code())
+	}
+	// Output:
+	// true
+	// code: DFN-1201
+}

@@ -14,6 +14,8 @@
 //	errors_test.go      every exported error has a stable code
 //	errorspage_test.go  docs/errors.md is what the tables of codes say
 //	markdown_test.go    fragments, links and commands in the documents hold true
+//	quotes_test.go      other Go code in the documents is quoted from what is compiled
+//	names_test.go       the tests and exported names that documents point to exist
 //	programs_test.go    programs in the documents print what the documents say
 //
 // The rules are explained in docs/decisions. docs/errors.md is generated from the tables of internal/fault by

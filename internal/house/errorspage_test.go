@@ -45,7 +45,7 @@ typed error with ` + "`errors.As`" + `, and find the code through any wrapping w
 ` + "```go" + `
 var coded interface{ Code() string }
 if errors.As(err, &coded) {
-	log.Println(coded.Code())
+	fmt.Println("code:", coded.Code())
 }
 ` + "```" + `
 `
