@@ -6,6 +6,7 @@ package cases
 import (
 	"context"
 	"fmt"
+	"iter"
 	"maps"
 	"reflect"
 	"slices"
@@ -22,6 +23,7 @@ import (
 	"github.com/dynafin/dynafin/dynamosim"
 	"github.com/dynafin/dynafin/idempotency"
 	"github.com/dynafin/dynafin/outbox"
+	"github.com/dynafin/dynafin/reconcile"
 	"github.com/dynafin/dynafin/txn"
 )
 
@@ -80,6 +82,11 @@ func (s *stage) dying(n int) *dynamodb.Client {
 		return dynamosim.Deliver
 	})
 }
+
+// now is the time of the bubble, and pass lets it pass.
+func now() time.Time { return time.Now() }
+
+func (s *stage) pass(d time.Duration) { time.Sleep(d) }
 
 // work is what a process does.
 type work func(ctx context.Context, client *dynamodb.Client) error
@@ -206,6 +213,33 @@ func (s *stage) wants(what string, got, want any) {
 	s.Helper()
 	if !reflect.DeepEqual(got, want) {
 		s.Errorf("%s: %v, want %v", what, got, want)
+	}
+}
+
+// breaks compares two sets of rows and returns what differs.
+func (s *stage) breaks(left, right reconcile.Rows) (found []string) {
+	s.Helper()
+	comparison, err := reconcile.Load(s.ctx, reconcile.Options{}, left, right)
+	s.must(err)
+	defer func() { s.must(comparison.Close()) }()
+	_, err = comparison.Match(s.ctx, reconcile.Rules{}, reconcile.Window{Cutoff: now()}, func(o reconcile.Outcome) error {
+		if o.Kind.Break() {
+			found = append(found, fmt.Sprint(o.Kind, " ", o.Key))
+		}
+		return nil
+	})
+	s.must(err)
+	return found
+}
+
+// list is a sequence without errors.
+func list[T any](all ...T) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		for _, one := range all {
+			if !yield(one, nil) {
+				return
+			}
+		}
 	}
 }
 
