@@ -14,6 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
 
+	"github.com/dynafin/dynafin/observe"
 	"github.com/dynafin/dynafin/txn"
 )
 
@@ -64,67 +65,64 @@ func TestOutcomeOfEveryAnswer(t *testing.T) {
 		name    string
 		parts   []txn.Part
 		answers []answer
-		want    txn.Outcome
+		want    observe.Outcome
 	}{
-		{"applied at once", open(), []answer{ok}, txn.OutcomeApplied},
+		{"applied at once", open(), []answer{ok}, observe.OK},
 
-		{"a conflict is tried again", open(), []answer{cancels(none, conflict), ok}, txn.OutcomeApplied},
-		{"throttling is tried again", open(), []answer{code("ThrottlingException"), ok}, txn.OutcomeApplied},
+		{"a conflict is tried again", open(), []answer{cancels(none, conflict), ok}, observe.OK},
+		{"throttling is tried again", open(), []answer{code("ThrottlingException"), ok}, observe.OK},
 		{"every kind of throttling is", open(), []answer{code("ProvisionedThroughputExceededException"), code("RequestLimitExceeded"),
-			cancels(throttled, none), cancels(reason("ProvisionedThroughputExceeded"), none), ok}, txn.OutcomeApplied},
-		{"a conflict that lasts ends as contention", open(), busy, txn.OutcomeContention},
+			cancels(throttled, none), cancels(reason("ProvisionedThroughputExceeded"), none), ok}, observe.OK},
+		{"a conflict that lasts ends as contention", open(), busy, observe.Busy},
 
-		{"a failed condition is never tried again", open(), []answer{cancels(reason(failed, rival("req")), none)}, txn.OutcomeCanceled},
-		{"a failed condition outweighs a conflict", open(), []answer{cancels(conflict, reason(failed))}, txn.OutcomeCanceled},
-		{"a failed condition outweighs throttling", open(), []answer{cancels(throttled, reason(failed))}, txn.OutcomeCanceled},
+		{"a failed condition is never tried again", open(), []answer{cancels(reason(failed, rival("req")), none)}, observe.Rejected},
+		{"a failed condition outweighs a conflict", open(), []answer{cancels(conflict, reason(failed))}, observe.Rejected},
+		{"a failed condition outweighs throttling", open(), []answer{cancels(throttled, reason(failed))}, observe.Rejected},
 		{"while the write that may settle it is busy, a failed condition decides nothing", settling(), []answer{cancels(conflict, reason(failed, rival("acct"))), cancels(throttled, reason("ValidationError")),
-			cancels(none, reason(failed, rival("acct")))}, txn.OutcomeCanceled},
-		{"and if it stays busy the outcome is contention", settling(), slices.Repeat([]answer{cancels(conflict, reason(failed, rival("acct")))}, 8), txn.OutcomeContention},
-		{"a refusal outweighs a failed condition", open(), []answer{cancels(reason("ValidationError"), reason(failed))}, txn.OutcomeRefused},
-		{"a refusal outweighs a conflict", open(), []answer{cancels(conflict, reason("ItemCollectionSizeLimitExceeded"))}, txn.OutcomeRefused},
-		{"validation is refused", open(), []answer{code("ValidationException")}, txn.OutcomeRefused},
-		{"access is refused", open(), []answer{code("AccessDeniedException")}, txn.OutcomeRefused},
-		{"reasons that do not fit the writes are refused", open(), []answer{cancels(none)}, txn.OutcomeRefused},
-		{"a request that could not be built is refused", open(), []answer{fails(&smithy.SerializationError{Err: io.EOF})}, txn.OutcomeRefused},
+			cancels(none, reason(failed, rival("acct")))}, observe.Rejected},
+		{"and if it stays busy the outcome is contention", settling(), slices.Repeat([]answer{cancels(conflict, reason(failed, rival("acct")))}, 8), observe.Busy},
+		{"a refusal outweighs a failed condition", open(), []answer{cancels(reason("ValidationError"), reason(failed))}, observe.Failed},
+		{"a refusal outweighs a conflict", open(), []answer{cancels(conflict, reason("ItemCollectionSizeLimitExceeded"))}, observe.Failed},
+		{"validation is refused", open(), []answer{code("ValidationException")}, observe.Failed},
+		{"access is refused", open(), []answer{code("AccessDeniedException")}, observe.Failed},
+		{"reasons that do not fit the writes are refused", open(), []answer{cancels(none)}, observe.Failed},
+		{"a request that could not be built is refused", open(), []answer{fails(&smithy.SerializationError{Err: io.EOF})}, observe.Failed},
 
-		{"own mark at the first answer: a copy on the way was applied", open(), []answer{cancels(reason(failed, mine("req")), none)}, txn.OutcomeRecovered},
-		{"lost, then own mark on the fence", fenced(), []answer{lost, cancels(reason(failed, mine("req")), none)}, txn.OutcomeRecovered},
-		{"lost, then own mark beside the fence", fenced(), []answer{lost, cancels(conflict, reason(failed, mineUpdated("acct")))}, txn.OutcomeRecovered},
-		{"lost, then applied", fenced(), []answer{lost, ok}, txn.OutcomeApplied},
+		{"own mark at the first answer: a copy on the way was applied", open(), []answer{cancels(reason(failed, mine("req")), none)}, observe.Recovered},
+		{"lost, then own mark on the fence", fenced(), []answer{lost, cancels(reason(failed, mine("req")), none)}, observe.Recovered},
+		{"lost, then own mark beside the fence", fenced(), []answer{lost, cancels(conflict, reason(failed, mineUpdated("acct")))}, observe.Recovered},
+		{"lost, then applied", fenced(), []answer{lost, ok}, observe.OK},
 		{"500, 503, in progress, then own mark", fenced(), []answer{status(500), status(503), code("TransactionInProgressException"),
-			cancels(reason(failed, mine("req")), none)}, txn.OutcomeRecovered},
+			cancels(reason(failed, mine("req")), none)}, observe.Recovered},
 		{"token refused, then own mark", fenced(), []answer{lost, code("IdempotentParameterMismatchException"),
-			cancels(reason(failed, mine("req")), none)}, txn.OutcomeRecovered},
-		{"token refused, then applied under another", fenced(), []answer{code("IdempotentParameterMismatchException"), ok}, txn.OutcomeApplied},
+			cancels(reason(failed, mine("req")), none)}, observe.Recovered},
+		{"token refused, then applied under another", fenced(), []answer{code("IdempotentParameterMismatchException"), ok}, observe.OK},
 
-		{"lost without a fence is not repeated", open(), []answer{lost}, txn.OutcomeAmbiguous},
-		{"500 without a fence is not repeated", open(), []answer{status(500)}, txn.OutcomeAmbiguous},
-		{"token refused without a fence is not repeated", open(), []answer{code("IdempotentParameterMismatchException")}, txn.OutcomeAmbiguous},
-		{"an error that DynamoDB did not name is no proof", open(), []answer{code("UnknownError")}, txn.OutcomeAmbiguous},
-		{"an error that DynamoDB did not name, then own mark", fenced(), []answer{code("UnknownError"), cancels(reason(failed, mine("req")), none)}, txn.OutcomeRecovered},
-		{"an error nobody knows is no proof", open(), []answer{fails(errors.New("?"))}, txn.OutcomeAmbiguous},
+		{"lost without a fence is not repeated", open(), []answer{lost}, observe.Ambiguous},
+		{"500 without a fence is not repeated", open(), []answer{status(500)}, observe.Ambiguous},
+		{"token refused without a fence is not repeated", open(), []answer{code("IdempotentParameterMismatchException")}, observe.Ambiguous},
+		{"an error that DynamoDB did not name is no proof", open(), []answer{code("UnknownError")}, observe.Ambiguous},
+		{"an error that DynamoDB did not name, then own mark", fenced(), []answer{code("UnknownError"), cancels(reason(failed, mine("req")), none)}, observe.Recovered},
+		{"an error nobody knows is no proof", open(), []answer{fails(errors.New("?"))}, observe.Ambiguous},
 
-		{"lost, then a rival's fence: never applied", fenced(), []answer{lost, cancels(reason(failed, rival("req")), none)}, txn.OutcomeCanceled},
-		{"lost, then refused beside an absent fence", fenced(), []answer{lost, cancels(none, reason(failed, rival("acct")))}, txn.OutcomeCanceled},
-		{"lost, then refused beside a busy fence: no proof", fenced(), []answer{lost, cancels(conflict, reason(failed, rival("acct")))}, txn.OutcomeAmbiguous},
-		{"lost, then a fence that shows nothing: no proof", fenced(), []answer{lost, cancels(reason(failed), none)}, txn.OutcomeAmbiguous},
-		{"lost, then a fence that shows an item of nothing: no proof", fenced(), []answer{lost, cancels(reason(failed, txn.Item{}), none)}, txn.OutcomeAmbiguous},
-		{"lost, then an update's fence that failed: a later update may hide our own", versioned(), []answer{lost, cancels(reason(failed, rival("req")), none)}, txn.OutcomeAmbiguous},
-		{"lost, then refused beside an update's fence that holds", versioned(), []answer{lost, cancels(none, reason(failed, rival("acct")))}, txn.OutcomeCanceled},
-		{"lost, then own mark on an update's fence", versioned(), []answer{lost, cancels(reason(failed, mineUpdated("req")), none)}, txn.OutcomeRecovered},
-		{"lost, then access taken away: no proof", fenced(), []answer{lost, code("AccessDeniedException")}, txn.OutcomeAmbiguous},
-		{"lost, then busy until the budget is spent: no proof", fenced(), append([]answer{lost}, busy[1:]...), txn.OutcomeAmbiguous},
-		{"lost every time", fenced(), slices.Repeat([]answer{lost}, 8), txn.OutcomeAmbiguous},
+		{"lost, then a rival's fence: never applied", fenced(), []answer{lost, cancels(reason(failed, rival("req")), none)}, observe.Rejected},
+		{"lost, then refused beside an absent fence", fenced(), []answer{lost, cancels(none, reason(failed, rival("acct")))}, observe.Rejected},
+		{"lost, then refused beside a busy fence: no proof", fenced(), []answer{lost, cancels(conflict, reason(failed, rival("acct")))}, observe.Ambiguous},
+		{"lost, then a fence that shows nothing: no proof", fenced(), []answer{lost, cancels(reason(failed), none)}, observe.Ambiguous},
+		{"lost, then a fence that shows an item of nothing: no proof", fenced(), []answer{lost, cancels(reason(failed, txn.Item{}), none)}, observe.Ambiguous},
+		{"lost, then an update's fence that failed: a later update may hide our own", versioned(), []answer{lost, cancels(reason(failed, rival("req")), none)}, observe.Ambiguous},
+		{"lost, then refused beside an update's fence that holds", versioned(), []answer{lost, cancels(none, reason(failed, rival("acct")))}, observe.Rejected},
+		{"lost, then own mark on an update's fence", versioned(), []answer{lost, cancels(reason(failed, mineUpdated("req")), none)}, observe.Recovered},
+		{"lost, then access taken away: no proof", fenced(), []answer{lost, code("AccessDeniedException")}, observe.Ambiguous},
+		{"lost, then busy until the budget is spent: no proof", fenced(), append([]answer{lost}, busy[1:]...), observe.Ambiguous},
+		{"lost every time", fenced(), slices.Repeat([]answer{lost}, 8), observe.Ambiguous},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			_, client, clock, err := commit(t, row.parts, row.answers...)
+			_, _, clock, err := commit(t, row.parts, row.answers...)
 			if got := clock.seen[0].Outcome; got != row.want {
 				t.Errorf("outcome %s, want %s (error: %v)", got, row.want, err)
 			}
-			if got, want := clock.seen[0].Attempts, len(client.sent); got != want {
-				t.Errorf("observed %d attempts of %d", got, want)
-			}
-			if success := row.want == txn.OutcomeApplied || row.want == txn.OutcomeRecovered; success != (err == nil) {
+			if success := row.want == observe.OK || row.want == observe.Recovered; success != (err == nil) {
 				t.Errorf("error %v with outcome %s", err, row.want)
 			}
 		})
@@ -313,7 +311,7 @@ func TestAnErrorThatSettlesTheCommitOutweighsARefusal(t *testing.T) {
 	}
 	for _, beside := range []string{"ValidationError", "TransactionConflict", "ThrottlingError", "AccessDenied"} {
 		_, _, clock, err := commit(t, parts, cancels(reason(beside), reason(failed, item("req"))))
-		if !errors.As(err, new(replayed)) || errors.Is(err, txn.ErrRefused) || clock.seen[0].Outcome != txn.OutcomeCanceled {
+		if !errors.As(err, new(replayed)) || errors.Is(err, txn.ErrRefused) || clock.seen[0].Outcome != observe.Rejected {
 			t.Errorf("%s: got %v", beside, err)
 		}
 	}

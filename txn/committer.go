@@ -8,6 +8,8 @@ import (
 	"github.com/cenkalti/backoff/v4"
 
 	"github.com/dynafin/dynafin/internal/ambient"
+	"github.com/dynafin/dynafin/internal/watch"
+	"github.com/dynafin/dynafin/observe"
 )
 
 // Client is the one call that Commit makes. *dynamodb.Client satisfies it.
@@ -34,8 +36,8 @@ type Config struct {
 	Now func() time.Time
 	// NewTimer makes the timer of one Commit's waits. Default: the system's.
 	NewTimer func() backoff.Timer
-	// Observer, if set, is told of every Commit when it ends.
-	Observer Observer
+	// Observer, if set, is told of every Commit when it ends: "commit", with the access patterns of its parts.
+	Observer observe.Observer
 }
 
 func (c Config) withDefaults() Config {
@@ -71,11 +73,13 @@ func (c Config) withDefaults() Config {
 type Committer struct {
 	client Client
 	config Config
+	watch  watch.Watch
 }
 
 // New returns a Committer.
 func New(client Client, config Config) *Committer {
-	return &Committer{client: client, config: config.withDefaults()}
+	config = config.withDefaults()
+	return &Committer{client: client, config: config, watch: watch.New("txn", "", config.Observer, config.Now)}
 }
 
 // Commit commits parts through a Committer with the default [Config]. See [Committer.Commit].
@@ -93,12 +97,14 @@ func Commit(ctx context.Context, client Client, parts ...Part) (Receipt, error) 
 //
 // Cost: for every item 2 write units for each KiB begun, and the ordinary units of the index entries that change. The
 // receipt has what DynamoDB reported. Cancelled attempts cost about the same and report nothing.
-func (c *Committer) Commit(ctx context.Context, parts ...Part) (Receipt, error) {
+func (c *Committer) Commit(ctx context.Context, parts ...Part) (receipt Receipt, err error) {
+	ctx, op := c.watch.Begin(ctx, "commit")
+	defer op.End(&err)
+	watch.Parts(ctx, op, func() []string { return labels(parts) })
 	run := &run{committer: c, parts: parts, mark: c.config.NewMark()}
-	started := c.config.Now()
-	receipt, err := run.commit(ctx)
-	if c.config.Observer != nil {
-		c.config.Observer(ctx, observe(run, receipt, err, c.config.Now().Sub(started)))
+	receipt, err = run.commit(ctx)
+	if receipt.Recovered {
+		watch.Outcome(ctx, observe.Recovered)
 	}
 	return receipt, err
 }

@@ -9,6 +9,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
+
+	"github.com/dynafin/dynafin/internal/watch"
 )
 
 // outcome is what one attempt tells about the transaction.
@@ -38,15 +40,6 @@ const (
 // refusals are the reasons that no repeat can cure. Every other reason is a conflict or throttling.
 var refusals = map[string]bool{"ValidationError": true, "ItemCollectionSizeLimitExceeded": true, "AccessDenied": true}
 
-// throttles are the codes and reasons that ask for a longer wait. Nothing was written.
-var throttles = map[string]bool{
-	"ThrottlingException": true, "ProvisionedThroughputExceededException": true, "RequestLimitExceeded": true,
-	"ThrottlingError": true, "ProvisionedThroughputExceeded": true, "TooManyRequestsException": true,
-}
-
-// conflicts are the codes of whole requests that met another request on the same items. Nothing was written.
-var conflicts = map[string]bool{"TransactionConflictException": true, "ReplicatedWriteConflictException": true}
-
 // unnamed is what the SDK calls an error without a code. DynamoDB names its errors, so something on the way answered,
 // perhaps after it had passed the request on.
 const unnamed = "UnknownError"
@@ -66,8 +59,8 @@ func (r *run) judge(err error) verdict {
 	}
 	code := answer.ErrorCode()
 	switch {
-	case throttles[code] || conflicts[code]:
-		return verdict{outcome: busy, throttled: throttles[code], err: &ContentionError{Parts: labels(r.parts), Err: err}}
+	case watch.IsThrottle(code) || watch.IsConflict(code):
+		return verdict{outcome: busy, throttled: watch.IsThrottle(code), err: &ContentionError{Parts: labels(r.parts), Err: err}}
 	case code == "TransactionInProgressException" || code == unnamed:
 		return verdict{outcome: unknown, err: err}
 	case code == "IdempotentParameterMismatchException":
@@ -138,7 +131,7 @@ func (r *run) judgeReasons(cancellation *types.TransactionCanceledException, err
 			said.Err = r.refusal([]string{s.part}, errors.New(code+": "+text(reason.Message)))
 		default:
 			contending = append(contending, s.part)
-			throttled = throttled || throttles[code]
+			throttled = throttled || watch.IsThrottle(code)
 			unsettled = unsettled || s.Settles
 			said.Err = &ContentionError{Parts: []string{s.part}, Attempts: r.attempts, Err: errors.New(code)}
 		}

@@ -7,6 +7,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/cenkalti/backoff/v4"
+
+	"github.com/dynafin/dynafin/internal/watch"
 )
 
 // run is one Commit on its way.
@@ -57,7 +59,7 @@ func (r *run) commit(ctx context.Context) (Receipt, error) {
 // attempt sends the transaction once. It returns nil if it is applied, a permanent error if the outcome is decided, and
 // any other error if another attempt may bring it about.
 func (r *run) attempt(ctx context.Context) error {
-	out, err := r.committer.client.TransactWriteItems(ctx, request(r.steps, r.mark, r.token), once)
+	out, err := r.committer.client.TransactWriteItems(ctx, request(r.steps, r.mark, r.token), append(watch.In(ctx), once)...)
 	r.attempts++
 	if err == nil {
 		r.receipt = r.receiptOf(out)

@@ -15,6 +15,7 @@ import (
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 	"github.com/cenkalti/backoff/v4"
 
+	"github.com/dynafin/dynafin/observe"
 	"github.com/dynafin/dynafin/txn"
 )
 
@@ -95,7 +96,7 @@ type clockwork struct {
 	now   time.Time
 	waits []time.Duration
 	marks int
-	seen  []txn.Observation
+	seen  []observe.Event
 }
 
 func (c *clockwork) config() txn.Config {
@@ -104,7 +105,7 @@ func (c *clockwork) config() txn.Config {
 		Jitter:   func(limit time.Duration) time.Duration { return limit },
 		Now:      func() time.Time { return c.now },
 		NewTimer: func() backoff.Timer { return &instant{clock: c, fired: make(chan time.Time, 1)} },
-		Observer: func(_ context.Context, o txn.Observation) { c.seen = append(c.seen, o) },
+		Observer: observe.Func(func(_ context.Context, e observe.Event) { c.seen = append(c.seen, e) }),
 	}
 }
 

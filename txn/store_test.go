@@ -16,6 +16,7 @@ import (
 	"github.com/dynafin/dynafin/dynamosim"
 	"github.com/dynafin/dynafin/internal/chance"
 	"github.com/dynafin/dynafin/internal/stores"
+	"github.com/dynafin/dynafin/observe"
 	"github.com/dynafin/dynafin/txn"
 )
 
@@ -110,7 +111,7 @@ func TestEveryCommitHasOneEffectWhateverIsLostAndWhateverTokensDo(t *testing.T) 
 		for _, o := range clock.seen {
 			seen[string(o.Outcome)]++
 		}
-	}, string(txn.OutcomeApplied), string(txn.OutcomeRecovered), string(txn.OutcomeAmbiguous))
+	}, string(observe.OK), string(observe.Recovered), string(observe.Ambiguous))
 }
 
 func (s shop) count(t stores.TB, key txn.Item) int {

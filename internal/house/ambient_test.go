@@ -25,6 +25,7 @@ var ambient = map[string]struct {
 // ambientAllowed names the files and directories that may, each with its reason.
 var ambientAllowed = map[string]string{
 	"internal/ambient":         "defaults of configurations: identities, jitter, patience",
+	"internal/watch/watch.go":  "default of the clock of packages without one",
 	"txn/committer.go":         "default of Config.Now",
 	"idempotency/requests.go":  "default of Config.Now",
 	"ledger/batch.go":          "default of BatchConfig.AfterFunc",

@@ -12,14 +12,17 @@ import (
 // so that dynamosim/internal/engine lives with dynamosim: packages of one entry may import one another, packages of
 // two entries on one floor may not, and arrows only go down.
 var floors = map[string]int{
-	// The ground: the shape of every error. The root package holds only documentation.
+	// The ground, one stone upon another: the shape of every error, of every cost, and of what is told of both. The root
+	// package holds only documentation.
+	"internal/fault": -3,
+	"capacity":       -2,
+	"observe":        -1,
+	"internal/watch": 0,
 	".":              0,
-	"internal/fault": 0,
 
 	// Floor 1: values and rules. Standard library and third parties.
 	"money":             1,
 	"shardmap":          1,
-	"capacity":          1,
 	"internal/ambient":  1,
 	"internal/update":   1,
 	"internal/chance":   1,
