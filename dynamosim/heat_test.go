@@ -315,6 +315,21 @@ func TestAFailedConditionCostsItsKey(t *testing.T) {
 	}
 }
 
+func TestAFailedConditionInATransactionIsThrottledLikeAWrite(t *testing.T) {
+	v := newStove(t, dynamosim.Heat{WriteUnits: 4})
+	for i, want := range []string{"ConditionalCheckFailed", "ConditionalCheckFailed", "ThrottlingError"} {
+		_, err := v.client.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{{Put: &types.Put{
+			TableName: aws.String("T01"), Item: key("hot", "x"), ConditionExpression: aws.String("attribute_exists(pk)")}}}})
+		var canceled *types.TransactionCanceledException
+		if !errors.As(err, &canceled) || codes(canceled) != want {
+			t.Errorf("attempt %d: %v, want %s", i+1, err, want)
+		}
+	}
+	if heat := v.heatOf("", "hot").Write; heat.Total != capacity.Whole(4) || heat.Throttled != 1 {
+		t.Errorf("the key consumed %v", heat)
+	}
+}
+
 func TestTheMeterShowsTotalsAndPeaksHottestFirst(t *testing.T) {
 	v := newStove(t, dynamosim.Heat{})
 	for second, writes := range []int{3, 5, 1} {

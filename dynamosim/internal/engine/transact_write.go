@@ -201,8 +201,13 @@ func (e *Engine) evaluateAll(now time.Time, actions []*action, failures []*failu
 		if failures[i] == nil {
 			failures[i] = room.take(&changes[i])
 		}
-		if failures[i] == nil {
+		switch {
+		case failures[i] == nil:
 			failures[i] = e.afford(price, e.demands(a, &changes[i], factorTransaction)...)
+		case failures[i].exception == conditionalCheckFailed: // to judge it costs the key what a write costs
+			if throttled := e.afford(price, e.attempt(a, factorTransaction)...); throttled != nil {
+				failures[i] = throttled
+			}
 		}
 		if failures[i] != nil && failures[i].wholeRequest {
 			return nil, failures[i]
