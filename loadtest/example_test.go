@@ -47,5 +47,5 @@ func ExampleBreakingShare() {
 		panic(err)
 	}
 	fmt.Println(breaking)
-	// Output: one key may take 84.2 % of it, not 84.3 %
+	// Output: one key may take 84.3 % of it, not 84.4 %
 }

@@ -124,8 +124,8 @@ func TestConflictsBreakAHotItemBeforeHeatDoes(t *testing.T) {
 
 func TestTheBreakingShareIsThatOfTheFormula(t *testing.T) {
 	t.Parallel()
-	for rate, want := range map[int]float64{200: 0.25, 49: 1} {
-		b, err := loadtest.BreakingShare(t.Context(), counters(false), loadtest.Load{Rate: rate, Heat: dynamosim.Heat{WriteUnits: 50}, For: 3 * time.Second})
+	for rate, want := range map[int]float64{400: 0.25, 99: 1} {
+		b, err := loadtest.BreakingShare(t.Context(), counters(false), loadtest.Load{Rate: rate, Heat: small, For: 2 * time.Second})
 		if err != nil {
 			t.Fatal(err)
 		}
