@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/dynafin/dynafin/capacity"
+	"github.com/dynafin/dynafin/cmd/dynafin/internal/app"
 	"github.com/dynafin/dynafin/txn"
 )
 
@@ -60,13 +61,6 @@ type Skip struct{ Reason string }
 
 func (e *Skip) Error() string { return e.Reason }
 
-// UsageError says that a change was asked for in a way that is refused. Nothing was written.
-type UsageError struct{ Reason string }
-
-func (e *UsageError) Error() string { return e.Reason }
-
-func usage(format string, args ...any) error { return &UsageError{fmt.Sprintf(format, args...)} }
-
 // ErrNothing says that the selection matched nothing.
 var ErrNothing = errors.New("nothing matched; nothing was changed")
 
@@ -107,48 +101,6 @@ type Settings struct {
 	// Say tells a person how it goes.
 	Say func(format string, args ...any)
 }
-
-// Report is what a command did.
-type Report struct {
-	Run, Command string
-	DryRun       bool
-	// Matched is what the selection matched, Planned what was to change.
-	Matched, Planned int
-	// Units are the planned write units; Exact says that every item was rehearsed.
-	Units capacity.Units
-	Exact bool
-	// Before are items that this run had changed before it was resumed.
-	Before int
-	// Changes are the items that changed, with what they are now.
-	Changes []Changed
-	// Skipped are the items that did not, by reason.
-	Skipped map[string][]string
-	// Writes are those of a dry run, by item.
-	Writes []Planned
-	// Spent is what the changes cost, Waited how long the limit held them up.
-	Spent  capacity.Units
-	Waited time.Duration
-}
-
-// Changed is an item that was changed.
-type Changed struct{ Item, Was, Is string }
-
-// Planned is what a dry run found about an item.
-type Planned struct {
-	Item         string
-	Writes       []Write
-	Units, Index capacity.Units
-}
-
-// SkippedCount is how many items did not change.
-func (r *Report) SkippedCount() (n int) {
-	for _, ids := range r.Skipped {
-		n += len(ids)
-	}
-	return n
-}
-
-func (r *Report) skip(reason, id string) { r.Skipped[reason] = append(r.Skipped[reason], id) }
 
 // rehearsals is how many items a plan rehearses to tell the units of all.
 const rehearsals = 25
@@ -201,21 +153,21 @@ func Apply(ctx context.Context, op Operation, s Selection, set Settings) (*Repor
 // begin is a new run, or the one that is resumed with what was asked for then.
 func (r *run) begin(ctx context.Context, s Selection) (err error) {
 	if r.set.MaxUnits < 1 {
-		return usage("--max-wcu %d is below 1", r.set.MaxUnits)
+		return app.Usage("--max-wcu %d is below 1", r.set.MaxUnits)
 	}
 	if r.set.Resume != "" {
 		if len(s.IDs)+len(s.Where) > 0 || r.set.Reason != "" || r.set.DryRun {
-			return usage("--resume goes on with the run as it was planned: it takes no selection, no reason and no --dry-run")
+			return app.Usage("--resume goes on with the run as it was planned: it takes no selection, no reason and no --dry-run")
 		}
 		if r.head, err = r.set.Journal.Header(ctx, r.set.Resume); err != nil {
 			return err
 		}
 		if r.head.Command != r.op.Command {
-			return usage("run %s is one of dynafin %s", r.head.ID, r.head.Command)
+			return app.Usage("run %s is one of dynafin %s", r.head.ID, r.head.Command)
 		}
 	} else {
 		if (len(s.IDs) == 0) == (len(s.Where) == 0) {
-			return usage("say what is to change: IDs, or --where FIELD=VALUE (and --group); the fields are %s", strings.Join(r.op.Fields, ", "))
+			return app.Usage("say what is to change: IDs, or --where FIELD=VALUE (and --group); the fields are %s", strings.Join(r.op.Fields, ", "))
 		}
 		s.AsOf = r.set.Now()
 		r.head = Run{ID: runID(s.AsOf, r.set.NewID()), Command: r.op.Command, Selection: s, By: r.set.By, Reason: r.set.Reason}
@@ -262,7 +214,7 @@ func (r *run) plan(ctx context.Context) error {
 		r.head.Planned = r.Planned
 	}
 	if r.Planned > 1 && r.head.Reason == "" && !r.DryRun {
-		return usage("%d %s would change: say why, with --reason", r.Planned, r.op.Many)
+		return app.Usage("%d %s would change: say why, with --reason", r.Planned, r.op.Many)
 	}
 	if r.head.Reason == "" {
 		r.head.Reason = "no reason was given"
@@ -377,14 +329,14 @@ func (r *run) confirm() error {
 		return nil
 	}
 	if r.set.Ask == nil {
-		return usage("nobody to ask: confirm the change of %d %s with --yes, or look at it with --dry-run", r.Planned, r.op.Many)
+		return app.Usage("nobody to ask: confirm the change of %d %s with --yes, or look at it with --dry-run", r.Planned, r.op.Many)
 	}
 	answer, err := r.set.Ask(fmt.Sprintf("type %d to go on: ", r.Planned))
 	if err != nil {
 		return err
 	}
 	if strings.TrimSpace(answer) != strconv.Itoa(r.Planned) {
-		return usage("%q is not %d; nothing was changed", strings.TrimSpace(answer), r.Planned)
+		return app.Usage("%q is not %d; nothing was changed", strings.TrimSpace(answer), r.Planned)
 	}
 	return nil
 }

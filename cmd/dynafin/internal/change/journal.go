@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/dynafin/dynafin/cmd/dynafin/internal/app"
 	"github.com/dynafin/dynafin/internal/keys"
 	"github.com/dynafin/dynafin/txn"
 )
@@ -76,7 +77,7 @@ func (j Journal) headerKey(run string) (txn.Item, error) {
 	stamp, _, ok := strings.Cut(run, "-")
 	at, err := time.Parse(runLayout, stamp)
 	if !ok || err != nil {
-		return nil, usage("%q is no ID of a run; see dynafin audit ls", run)
+		return nil, app.Usage("%q is no ID of a run; see dynafin audit ls", run)
 	}
 	return j.Table.Key(runsOf(at), txn.JoinKey("RUN", run)), nil
 }
@@ -192,7 +193,7 @@ func (j Journal) Header(ctx context.Context, run string) (Run, error) {
 		return Run{}, fmt.Errorf("read run %s: %w", run, err)
 	}
 	if out.Item == nil {
-		return Run{}, usage("there is no run %s; see dynafin audit ls", run)
+		return Run{}, app.Usage("there is no run %s; see dynafin audit ls", run)
 	}
 	return decodeRun(run, out.Item)
 }

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/dynafin/dynafin/cmd/dynafin/internal/app"
 )
 
 // Fields are what a condition may ask of an item. Numbers and durations are written as Go writes them.
@@ -30,7 +32,7 @@ func parseWhere(where, fields []string) ([]condition, error) {
 		}
 		c := condition{field: strings.TrimSpace(s[:at]), op: op, value: strings.TrimSpace(s[min(len(s), at+len(op)):])}
 		if op == "" || !slices.Contains(fields, c.field) {
-			return nil, usage("--where %q: write FIELD=VALUE with = != ~ < > <= or >=; the fields are %s", s, strings.Join(fields, ", "))
+			return nil, app.Usage("--where %q: write FIELD=VALUE with = != ~ < > <= or >=; the fields are %s", s, strings.Join(fields, ", "))
 		}
 		all = append(all, c)
 	}
