@@ -47,4 +47,3 @@ func (r *Report) SkippedCount() (n int) {
 }
 
 func (r *Report) skip(reason, id string) { r.Skipped[reason] = append(r.Skipped[reason], id) }
-
