@@ -47,6 +47,8 @@ const (
 	StatusClosed Status = "CLOSED"
 )
 
+func (s Status) valid() bool { return s == StatusOpen || s == StatusFrozen || s == StatusClosed }
+
 // Asset is what an account may hold, and down to what.
 type Asset struct {
 	// Currency is the currency or security, with its scale.
@@ -169,7 +171,7 @@ func (l *Ledger) openAccount(a Account, assets []Asset) ([]txn.Write, error) {
 
 // OpenAsset returns the part that opens one more asset, all its stripes, in an account as it was read. If the account
 // has changed since, the Commit fails with a [VersionError]; if the asset is open in it, with a [DuplicateError]; if there
-// is no room for it, with a [LimitError].
+// is no room for it, with a [LimitError]; if the account is frozen or closed, with a [StatusError].
 //
 // Cost: 2 write units for the account, and 2 for each stripe.
 func (l *Ledger) OpenAsset(a Account, asset Asset) txn.Part {
@@ -190,8 +192,10 @@ func (l *Ledger) openAsset(a Account, asset Asset) ([]txn.Write, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The condition asks for room, and not the caller: in a repeat the account is full of the asset that is asked for.
-	change.Condition += " AND opened < assets"
+	// The condition asks for room, and not the caller: in a repeat the account is full of the asset that is asked for. And an
+	// asset that is opened takes postings, which a frozen account must not.
+	change.Condition += " AND opened < assets AND #status = :open"
+	change.Values[":open"] = openValue
 	writes := []txn.Write{change}
 	for stripe := range a.Stripes {
 		authority, err := l.authorityWrite(a, asset, stripe)

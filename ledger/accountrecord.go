@@ -88,6 +88,8 @@ func (l *Ledger) accountChange(a Account, set string, values map[string]types.At
 				return &StatusError{Place: Place{Tenant: a.Tenant, Account: a.ID}, Status: StatusClosed}
 			case stored.Version == a.Version && !stored.sameShape(a):
 				return a.invalid("Account", "is not the one that is stored")
+			case stored.Version == a.Version && stored.Status != StatusOpen:
+				return &StatusError{Place: Place{Tenant: a.Tenant, Account: a.ID}, Status: stored.Status}
 			case stored.Version == a.Version:
 				return &LimitError{What: "account", ID: a.ID, Limit: "assets", Max: stored.Assets}
 			}
@@ -142,6 +144,9 @@ func (l *Ledger) setStatus(a Account, to Status, balances []Balance) ([]txn.Writ
 	if err := l.unusable(); err != nil {
 		return nil, err
 	}
+	if !to.valid() {
+		return nil, a.invalid("status", "is not one of the three")
+	}
 	if want := a.Opened * max(a.Stripes, 1); len(balances) != want {
 		return nil, a.invalid("balances", "are "+strconv.Itoa(len(balances))+", and the account has "+strconv.Itoa(want))
 	}
@@ -187,7 +192,7 @@ func (l *Ledger) balanceStatus(b Balance, to Status) (txn.Write, error) {
 		return txn.Write{}, l.unusable()
 	case err != nil:
 		return txn.Write{}, invalidKey("account", b.Account, err)
-	case to != StatusOpen && to != StatusFrozen && to != StatusClosed:
+	case !to.valid():
 		return txn.Write{}, &InvalidError{What: "account", ID: b.Account, Field: "status", Reason: "is not one of the three"}
 	}
 	condition := "v = :v AND #status <> :closed"

@@ -140,6 +140,8 @@ func (r Reservation) checkRead() error {
 		return &EndedError{Tenant: r.Tenant, Reservation: r.ID, State: r.State}
 	case r.Left.IsZero():
 		return r.invalid("Left", "is zero in an open reservation")
+	case r.Amount.Currency() != (money.Currency{}) && r.Amount.Currency() != r.Left.Currency(): // that of an index entry has none
+		return r.invalid("Amount", "is of another currency than what is left of it")
 	}
 	return nil
 }

@@ -106,3 +106,68 @@ func TestAnAccountIsTakenAsItIsStored(t *testing.T) {
 	b.untouched(t, "closed without its balances", ledger.ErrInvalid, b.book.SetStatus(none, ledger.StatusClosed))
 	b.commit(t, b.book.OpenAsset(stored, ledger.Asset{Currency: eur, NoMinimum: true}))
 }
+
+// The amount that a reservation was made for chooses no balance: what is left of it, in its own asset, is what is given back.
+func TestAReservationGivesBackItsOwnAsset(t *testing.T) {
+	t.Parallel()
+	b := setup(t, ledger.Config{})
+	b.open(t, "bank", "ann-")
+	for _, id := range []string{"bank", "ann-"} {
+		account, err := b.book.Account(t.Context(), b.client, tenant, id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.commit(t, b.book.OpenAsset(account, ledger.Asset{Currency: eur, NoMinimum: id == "bank"}))
+	}
+	b.commit(t, b.book.Post(transfer("t-1", "bank", "ann-", "100.00")))
+	due := hold("r-1", "ann-", "40.00")
+	due.ExpiresAt = day.Add(time.Hour)
+	b.commit(t, b.book.Reserve(due))
+	made := b.reservation(t, "r-1")
+	made.Amount = euros("40.00")
+	pays := ledger.Transaction{Tenant: tenant, ID: "c-1", EffectiveAt: day, Postings: []ledger.Posting{
+		ledger.Debit("ann-", euros("1.00")), ledger.Credit("bank", euros("1.00")),
+	}}
+	b.untouched(t, "a release", ledger.ErrInvalid, b.book.Release(made))
+	b.untouched(t, "a capture", ledger.ErrInvalid, b.book.Capture(made, ledger.Capture{Transaction: pays, Final: true}))
+	b.now = due.ExpiresAt
+	b.untouched(t, "an expiry", ledger.ErrInvalid, b.book.Expire(made))
+	b.commit(t, b.book.Expire(b.reservation(t, "r-1")))
+	b.has(t, "ann-", "100.00", "0.00", "100.00")
+}
+
+// An account has one of three statuses, also if it has no balance that could say so.
+func TestAStatusIsOneOfTheThree(t *testing.T) {
+	t.Parallel()
+	b := setup(t, ledger.Config{})
+	b.commit(t, b.book.OpenAccount(ledger.Account{Tenant: tenant, ID: "empty", Side: ledger.DebitSide}))
+	account, err := b.book.Account(t.Context(), b.client, tenant, "empty")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, status := range []ledger.Status{"", "open", "GONE"} {
+		b.untouched(t, "status "+string(status), ledger.ErrInvalid, b.book.SetStatus(account, status))
+	}
+}
+
+// A frozen account stays frozen in every asset: none is opened in it that would take postings.
+func TestNoAssetIsOpenedInAFrozenAccount(t *testing.T) {
+	t.Parallel()
+	b := setup(t, ledger.Config{})
+	b.open(t, "bank")
+	read := func() ledger.Account {
+		account, err := b.book.Account(t.Context(), b.client, tenant, "bank")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return account
+	}
+	b.commit(t, b.book.SetStatus(read(), ledger.StatusFrozen, b.balance(t, "bank")))
+	frozen, made := read(), read()
+	made.Status = ledger.StatusOpen
+	for _, account := range []ledger.Account{frozen, made} {
+		b.untouched(t, "an asset in a frozen account", ledger.ErrFrozen, b.book.OpenAsset(account, ledger.Asset{Currency: eur, NoMinimum: true}))
+	}
+	b.commit(t, b.book.SetStatus(read(), ledger.StatusOpen, b.balance(t, "bank")))
+	b.commit(t, b.book.OpenAsset(read(), ledger.Asset{Currency: eur, NoMinimum: true}))
+}
