@@ -25,7 +25,8 @@ const maxText = 512
 
 // Manifest says what a batch compares, before it does: what it finds can be held against it.
 type Manifest struct {
-	// Tenant and Date, a day such as "2026-11-29", are the partition that lists the batch; Batch is its ID.
+	// Tenant and Date, a day such as "2026-11-29", are the partition that lists the batch; Batch is its ID. An ID is for one day:
+	// its breaks are stored under it alone, and a run that meets those of another day fails with an [ExistsError].
 	Tenant, Date, Batch string
 	// Rules is the name of the [Rules], with their version.
 	Rules string
@@ -133,7 +134,7 @@ func (r *Reconciler) Create(ctx context.Context, m Manifest) error {
 	if err != nil {
 		return err
 	}
-	there, err := r.put(ctx, item)
+	_, there, err := r.put(ctx, item)
 	switch {
 	case err != nil:
 		return errWrite.Wrap(err, "reconcile: create batch %q of %s of tenant %q: %v", m.Batch, m.Date, m.Tenant, err)
@@ -143,17 +144,19 @@ func (r *Reconciler) Create(ctx context.Context, m Manifest) error {
 	return nil
 }
 
-// put writes an item unless its key is taken; there says that it was: by another, or by this very write whose answer was lost.
-func (r *Reconciler) put(ctx context.Context, item txn.Item) (there bool, err error) {
+// put writes an item unless its key is taken; there says that it was, and by what: by another, or by this very write whose answer was
+// lost.
+func (r *Reconciler) put(ctx context.Context, item txn.Item) (old txn.Item, there bool, err error) {
 	_, err = r.client.PutItem(ctx, &dynamodb.PutItemInput{
 		TableName: &r.config.Table.Name, Item: item, ConditionExpression: aws.String("attribute_not_exists(#pk)"),
-		ExpressionAttributeNames: map[string]string{"#pk": r.config.Table.PK},
+		ExpressionAttributeNames:            map[string]string{"#pk": r.config.Table.PK},
+		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
 	})
 	var taken *types.ConditionalCheckFailedException
 	if errors.As(err, &taken) {
-		return true, nil
+		return taken.Item, true, nil
 	}
-	return false, err
+	return nil, false, err
 }
 
 // same tells a repeated Create from one of another manifest.

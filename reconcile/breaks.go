@@ -38,6 +38,8 @@ const (
 type Break struct {
 	// Tenant, Batch and ID name it; see [BreakID].
 	Tenant, Batch, ID string
+	// Date is the day of the batch.
+	Date string
 	// Kind is [Missing], [Unexpected] or [Mismatched].
 	Kind Kind
 	// Key is what the rows have in common.
@@ -123,13 +125,23 @@ func (w *writer) write(o Outcome, to Assignment) error {
 	return w.err
 }
 
-// put writes a break unless it is there: then an earlier attempt wrote it, or this one and its answer was lost.
+// put writes a break unless it is there: then an earlier attempt wrote it, or this one and its answer was lost. One of another
+// day is not ours: somebody may have closed it, and what is found today would be nobody's.
 func (w *writer) put(item txn.Item) error {
-	if _, err := w.r.put(w.ctx, item); err != nil {
-		key := w.r.keyOf(item)
+	key := w.r.keyOf(item)
+	old, there, err := w.r.put(w.ctx, item)
+	if err != nil {
 		return errWrite.Wrap(err, "reconcile: write break %s / %s: %v", key.PK, key.SK, err)
 	}
-	return nil
+	if !there {
+		return nil
+	}
+	d := w.r.decode(key, old)
+	day := d.text(attrDate)
+	if *d.err == nil && day != w.batch.Date {
+		return &ExistsError{Tenant: w.batch.Tenant, Date: day, Batch: w.batch.Batch}
+	}
+	return *d.err
 }
 
 // wait returns what went wrong once all are written.
@@ -166,6 +178,7 @@ func (r *Reconciler) breakItem(batch Batch, o Outcome, to Assignment) (txn.Item,
 	item := r.config.Table.Key(key.PK, key.SK)
 	item[r.config.IndexPK], item[r.config.IndexSK] = text(listed.PK), text(listed.SK)
 	item[attrFormat], item[attrVersion], item[attrState] = &types.AttributeValueMemberN{Value: recordFormat}, number(1), text(string(StatusOpen))
+	item[attrDate] = text(batch.Date)
 	item[attrKind], item[attrKey], item[attrFaults] = text(string(o.Kind)), text(o.Key), texts(o.Faults)
 	item[attrOwner], item[attrDue], item[attrCreated] = text(to.Owner), text(due), text(created)
 	item[attrMap], item[attrHash], item[attrShard] = number(int64(placement.MapVersion)), number(int64(placement.HashVersion)), number(int64(placement.Shard))
@@ -261,7 +274,7 @@ func (r *Reconciler) decodeBreak(key keys.Key, item txn.Item) (Break, error) {
 	}
 	d := r.decode(key, item)
 	b := Break{
-		Tenant: tenant, Batch: batch, ID: id, Kind: Kind(d.text(attrKind)), Key: d.text(attrKey), Drift: d.amount(attrDrift),
+		Tenant: tenant, Batch: batch, ID: id, Date: d.text(attrDate), Kind: Kind(d.text(attrKind)), Key: d.text(attrKey), Drift: d.amount(attrDrift),
 		Faults: d.texts(attrFaults), Status: Status(d.text(attrState)), Owner: d.text(attrOwner), Due: d.time(attrDue), Created: d.time(attrCreated),
 		Placement: shardmap.Placement{MapVersion: int(d.number(attrMap)), HashVersion: int(d.number(attrHash)), Shard: int(d.number(attrShard))},
 		Version:   d.number(attrVersion), Left: d.side(attrLeft), Right: d.side(attrRight), Changes: d.changes(),

@@ -169,6 +169,16 @@ func TestDecisionsThatBreakARuleAreNotSent(t *testing.T) {
 			t.Errorf("%s: %v, want %v", what, c.part.Err(), c.kind)
 		}
 	}
+	for what, forge := range map[string]func(*reconcile.Break){
+		"one that is closed":   func(one *reconcile.Break) { *one = closed; one.Status = reconcile.StatusOpen },
+		"one on another shard": func(one *reconcile.Break) { one.Placement.Shard++ },
+	} {
+		made := open
+		forge(&made)
+		if _, err := txn.Commit(t.Context(), b.client, b.desk.Escalate(made, to, "ann", "x")); !errors.Is(err, reconcile.ErrState) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
 	forged := open
 	forged.ID = strings.Repeat("0", 32)
 	if _, err := txn.Commit(t.Context(), b.client, b.desk.Resolve(forged, proof)); !errors.Is(err, reconcile.ErrNotFound) {

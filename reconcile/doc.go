@@ -21,7 +21,8 @@
 // in this order:
 //
 //  1. Rows with equal amount and value, and times at most Rules.Apart from each other, match one to one, as many as can be.
-//  2. Rows whose amounts differ by at most the tolerance match one to one, the least difference first.
+//  2. Rows whose amounts differ by at most the tolerance match one to one: each on the left, in their order, takes the one that
+//     differs least.
 //  3. If one side has a single row left, and the rules say so, it matches all that is left on the other side, if those add
 //     up to it within the tolerance. No subset is searched for: among many rows some subset nearly always adds up, and
 //     a match that was guessed hides two breaks.
@@ -79,6 +80,7 @@
 // TEN#tenant#BREAK#status#shard and dueSk DUE#time#batch#id in the sparse index (IDX15):
 //
 //	v, version, state  as above; state is OPEN, ESCALATED, RESOLVED
+//	date         S  of the batch
 //	kind         S  MISSING, UNEXPECTED, MISMATCHED
 //	matchKey     S  what its rows have in common
 //	left, right  M  rows: how many; ids: the first ten; sum, if in one currency

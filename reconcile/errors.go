@@ -97,9 +97,9 @@ func (e *ControlError) Error() string {
 // Unwrap returns ErrControl.
 func (e *ControlError) Unwrap() error { return ErrControl }
 
-// ExistsError says that another manifest has the ID of a batch.
+// ExistsError says that another manifest has the ID of a batch, on the same day or on another one.
 type ExistsError struct {
-	// Tenant, Date and Batch are its key.
+	// Tenant, Date and Batch are the key of that other one.
 	Tenant, Date, Batch string
 }
 

@@ -26,7 +26,7 @@ func newMatcher(rules Rules, window Window) *matcher {
 // group decides about all rows of one key, given in their order. The result depends on nothing else.
 func (m *matcher) group(left, right []Row) ([]Outcome, error) {
 	g := &group{matcher: m, left: left, right: right}
-	g.pair(Row.compareFacts, g.near)
+	g.pairEqual()
 	if len(m.tolerance) > 0 {
 		g.pairWithin()
 	}
@@ -54,13 +54,45 @@ func (g *group) near(a, b Row) bool {
 	return a.At.Sub(b.At).Abs() <= g.rules.Apart
 }
 
-// pair walks along both sides and matches rows that are equal in order and near in time. Among equals the earliest that
-// still finds a partner takes the earliest that is near it, which matches as many as can be matched.
+// pairEqual matches equal rows, as many as can be. A row without a time is near every other one. So the others choose among
+// themselves first, what is left of them takes rows without a time, and what is left of these comes together.
+func (g *group) pairEqual() {
+	if g.rules.Apart == 0 {
+		g.pair(Row.compareFacts, g.near)
+		return
+	}
+	dated := func(rows []Row) (with, without []Row) {
+		for _, r := range rows {
+			if r.At.IsZero() {
+				without = append(without, r)
+			} else {
+				with = append(with, r)
+			}
+		}
+		return with, without
+	}
+	left, anyLeft := dated(g.left)
+	right, anyRight := dated(g.right)
+	left, right = g.walk(left, right, Row.compareFacts, g.near)
+	left, anyRight = g.walk(left, anyRight, Row.compareFacts, g.near)
+	anyLeft, right = g.walk(anyLeft, right, Row.compareFacts, g.near)
+	anyLeft, anyRight = g.walk(anyLeft, anyRight, Row.compareFacts, g.near)
+	g.left, g.right = slices.Concat(left, anyLeft), slices.Concat(right, anyRight)
+	slices.SortFunc(g.left, Row.compare)
+	slices.SortFunc(g.right, Row.compare)
+}
+
+// pair matches rows that are equal in order and near in time.
 func (g *group) pair(order func(a, b Row) int, near func(a, b Row) bool) {
-	var left, right []Row
+	g.left, g.right = g.walk(g.left, g.right, order, near)
+}
+
+// walk goes along both sides and matches rows that are equal in order and near in time. Among equals the earliest that
+// still finds a partner takes the earliest that is near it, which matches as many as can be matched. It returns the others.
+func (g *group) walk(ls, rs []Row, order func(a, b Row) int, near func(a, b Row) bool) (left, right []Row) {
 	i, j := 0, 0
-	for i < len(g.left) && j < len(g.right) {
-		l, r := g.left[i], g.right[j]
+	for i < len(ls) && j < len(rs) {
+		l, r := ls[i], rs[j]
 		switch c := order(l, r); {
 		case c == 0 && near(l, r):
 			g.matched(l, r)
@@ -71,7 +103,7 @@ func (g *group) pair(order func(a, b Row) int, near func(a, b Row) bool) {
 			right, j = append(right, r), j+1
 		}
 	}
-	g.left, g.right = append(left, g.left[i:]...), append(right, g.right[j:]...)
+	return append(left, ls[i:]...), append(right, rs[j:]...)
 }
 
 func (g *group) matched(l, r Row) {

@@ -152,7 +152,13 @@ func TestEqualRowsAreMatchedAsOftenAsTheyCanBe(t *testing.T) {
 	chance.Check(t, func(rt *rapid.T, seen chance.Seen) {
 		draw := func(side string) (list []reconcile.Row) {
 			for i := range rapid.IntRange(0, 6).Draw(rt, side) {
-				list = append(list, reconcile.Row{ID: fmt.Sprint(side, i), Key: "k", At: day.Add(time.Duration(rapid.IntRange(-12, 0).Draw(rt, "hour")) * time.Hour)})
+				r := reconcile.Row{ID: fmt.Sprint(side, i), Key: "k"}
+				if rapid.IntRange(0, 3).Draw(rt, "dated") > 0 {
+					r.At = day.Add(time.Duration(rapid.IntRange(-12, 0).Draw(rt, "hour")) * time.Hour)
+				} else {
+					seen["without a time"]++
+				}
+				list = append(list, r)
 			}
 			return list
 		}
@@ -166,7 +172,7 @@ func TestEqualRowsAreMatchedAsOftenAsTheyCanBe(t *testing.T) {
 		if best > 0 && best < min(len(left), len(right)) {
 			seen["some left over"]++
 		}
-	}, "some left over")
+	}, "some left over", "without a time")
 }
 
 // most tries every pairing.
@@ -176,7 +182,7 @@ func most(left, right []reconcile.Row, apart time.Duration) int {
 	}
 	best := most(left[1:], right, apart)
 	for i, r := range right {
-		if left[0].At.Sub(r.At).Abs() <= apart {
+		if left[0].At.IsZero() || r.At.IsZero() || left[0].At.Sub(r.At).Abs() <= apart {
 			best = max(best, 1+most(left[1:], slices.Delete(slices.Clone(right), i, i+1), apart))
 		}
 	}

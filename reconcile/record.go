@@ -35,6 +35,7 @@ const (
 	attrEnded    = "endedAt"
 
 	// of a break; its sides are in attrLeft and attrRight, too
+	attrDate    = "date"
 	attrKind    = "kind"
 	attrKey     = "matchKey"
 	attrDrift   = "drift"

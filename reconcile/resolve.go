@@ -78,6 +78,10 @@ func (r *Reconciler) move(b Break, what string, state Status, to Assignment, why
 	if err != nil {
 		c.fail(invalidKey(err))
 	}
+	// The version says all of a break that was read. The rest is for one that somebody made up: what is closed is not opened by the
+	// way, and what waits is listed where it is looked for.
+	c.Require(attrState, text(string(b.Status)))
+	c.Require(attrShard, number(int64(b.Placement.Shard)))
 	for _, field := range []struct{ name, text string }{{"by", why.By}, {"note", why.Note}, {"Assignment.Owner", to.Owner}} {
 		if reason := required(field.text); reason != "" {
 			c.fail(&InvalidError{Field: field.name, Reason: reason})

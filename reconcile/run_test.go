@@ -275,3 +275,32 @@ func TestACancelledRunStopsAndFailsTheBatch(t *testing.T) {
 		t.Errorf("%+v", stored)
 	}
 }
+
+// A state that differs is a break every day. Where two days have batches of one ID, the second does not take the first one's break,
+// which somebody may have closed, for its own: it fails and says why.
+func TestABatchDoesNotTakeTheBreaksOfAnotherDayForItsOwn(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	states := job("ann")
+	states.Left, states.Right = rows("l1 a 1.00USD"), rows()
+	for _, day := range []string{date, "2026-11-30"} {
+		m := manifest()
+		m.Date = day
+		if err := b.desk.Create(t.Context(), m); err != nil {
+			t.Fatal(err)
+		}
+		_, err := b.desk.Run(t.Context(), tenant, day, batch, states)
+		var exists *reconcile.ExistsError
+		if day == date {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if one := b.byKey(t, "a"); one.Date != date {
+				t.Errorf("%+v", one)
+			}
+			b.commit(t, b.desk.Resolve(b.byKey(t, "a"), reconcile.Evidence{By: "ann", Note: "posted", Reference: "t-1"}))
+		} else if !errors.As(err, &exists) || exists.Date != date || exists.Batch != batch {
+			t.Errorf("the break of the second day: %v", err)
+		}
+	}
+}
