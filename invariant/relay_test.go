@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/dynafin/dynafin/invariant"
+	"github.com/dynafin/dynafin/observe"
 	"github.com/dynafin/dynafin/outbox"
 	"github.com/dynafin/dynafin/shardmap"
 	"github.com/dynafin/dynafin/txn"
@@ -118,7 +119,7 @@ func (s *street) relay(i int) {
 				}
 				return p.Sleep(ctx, d)
 			},
-			Observer: func(_ context.Context, o outbox.Observation) { s.observe(o) },
+			Observer: observe.Func(func(_ context.Context, e observe.Event) { s.observe(e) }),
 		}
 		err := outbox.NewRelay(s.events, p.Client(), &broker{s, p, life}, config).Run(ctx)
 		s.mu.Lock()
@@ -145,15 +146,15 @@ func (s *street) hold(n int) {
 	s.busy += n
 }
 
-func (s *street) observe(o outbox.Observation) {
+func (s *street) observe(e observe.Event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
-	case o.Outcome == outbox.OutcomeApplied:
-		s.steps[o.Pattern[len("AP16."):]] = true
-	case o.Pattern == "AP16.map":
+	case e.Outcome == observe.OK:
+		s.steps[e.Name] = true
+	case e.Label() == "AP16.map":
 		s.steps["no map"] = true
-	case o.Outcome == outbox.OutcomeStale && (o.Pattern == "AP16.complete" || o.Pattern == "AP16.retry"):
+	case e.Outcome == observe.Stale && (e.Label() == "AP16.complete" || e.Label() == "AP16.retry"):
 		s.steps["a late step is refused"] = true
 	}
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/dynafin/dynafin/dynamosim"
 	"github.com/dynafin/dynafin/lambda"
+	"github.com/dynafin/dynafin/observe"
 	"github.com/dynafin/dynafin/outbox"
 	"github.com/dynafin/dynafin/txn"
 )
@@ -66,11 +67,11 @@ func TestTheOutboxIsPublishedFromItsStream(t *testing.T) {
 	}
 	bus := &outbox.Memory{}
 	var faults []error
-	relay := outbox.NewRelay(s.events, s.client, bus, outbox.RelayConfig{Drain: time.Second, Observer: func(_ context.Context, o outbox.Observation) {
-		if o.Err != nil {
-			faults = append(faults, o.Err)
+	relay := outbox.NewRelay(s.events, s.client, bus, outbox.RelayConfig{Drain: time.Second, Observer: observe.Func(func(_ context.Context, e observe.Event) {
+		if e.Err != nil {
+			faults = append(faults, e.Err)
 		}
-	}})
+	})})
 	broken := s.stream
 	broken.Records = append([]events.DynamoDBEventRecord{}, s.stream.Records...)
 	broken.Records[7].Change.NewImage = map[string]events.DynamoDBAttributeValue{"version": {}}

@@ -57,7 +57,7 @@ func (b *batch) process(publish, work context.Context) {
 
 // begin writes the journal.
 func (b *batch) begin(ctx context.Context) error {
-	err := b.relay.try(ctx, "AP16.journal", "", func(ctx context.Context) error {
+	err := b.relay.try(ctx, "AP16.journal", func(ctx context.Context) error {
 		return b.relay.events.putJournal(ctx, b.relay.client, b.journal())
 	})
 	b.journals = []time.Time{b.lease}
@@ -65,14 +65,14 @@ func (b *batch) begin(ctx context.Context) error {
 }
 
 func (b *batch) drop(ctx context.Context, lease time.Time) error {
-	return b.relay.try(ctx, "AP16.journal.drop", "", func(ctx context.Context) error {
+	return b.relay.try(ctx, "AP16.journal.drop", func(ctx context.Context) error {
 		return b.relay.events.dropJournal(ctx, b.relay.client, b.claim, lease)
 	})
 }
 
 // send makes a change. It says whether it was applied; without a definite answer the batch is unsettled.
 func (b *batch) send(ctx context.Context, c *change) (stored txn.Item, applied bool) {
-	err := b.relay.try(ctx, "AP16."+string(c.step), c.eventID, func(ctx context.Context) (err error) {
+	err := b.relay.try(ctx, "AP16."+string(c.step), func(ctx context.Context) (err error) {
 		stored, err = b.relay.events.apply(ctx, b.relay.client, c)
 		return err
 	})
@@ -202,7 +202,7 @@ func (b *batch) renew(ctx context.Context) {
 	}
 	j := b.journal()
 	j.lease = lease
-	err := b.relay.try(ctx, "AP16.journal", "", func(ctx context.Context) error {
+	err := b.relay.try(ctx, "AP16.journal", func(ctx context.Context) error {
 		return b.relay.events.putJournal(ctx, b.relay.client, j)
 	})
 	b.journals = append(b.journals, lease)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/dynafin/dynafin/internal/keys"
 	"github.com/dynafin/dynafin/internal/update"
+	"github.com/dynafin/dynafin/internal/watch"
 	"github.com/dynafin/dynafin/txn"
 )
 
@@ -103,7 +104,7 @@ func (o *Outbox) apply(ctx context.Context, client UpdateClient, c *change) (txn
 	if c.all {
 		in.ReturnValues = types.ReturnValueAllNew
 	}
-	out, err := client.UpdateItem(ctx, in)
+	out, err := client.UpdateItem(ctx, in, watch.In(ctx)...)
 	if err == nil {
 		return out.Attributes, nil
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/dynafin/dynafin/internal/ambient"
 	"github.com/dynafin/dynafin/internal/keys"
+	"github.com/dynafin/dynafin/observe"
 	"github.com/dynafin/dynafin/shardmap"
 )
 
@@ -88,39 +89,12 @@ type RelayConfig struct {
 	Jitter func(limit time.Duration) time.Duration
 	// Sleep waits, for no longer than the context. Default: a timer.
 	Sleep func(ctx context.Context, d time.Duration) error
-	// Observer, if set, is told of every step and every fault.
-	Observer Observer
+	// Observer is told of every step and every fault: claim, renew, complete, retry, park, recover, giveup, fence and
+	// reschedule of one event; map, list, look, predecessor, journal, journal.drop and journal.list of what a relay asks for;
+	// stream of records that cannot be read. After each pass it is told the backlog, at least, its oldest age, and how far
+	// the index was seen to lag; after each look for ended leases how many events are stuck. Default: that of the Outbox.
+	Observer observe.Observer
 }
-
-// Observation is what an [Observer] learns of one step of one event, or of one read.
-type Observation struct {
-	// Pattern is the access pattern: "AP16." and the step, for example "AP16.claim", or what else a relay asks for: map, list,
-	// stream, predecessor, look, journal, journal.drop, journal.list.
-	Pattern string
-	// EventID is the event; empty for a read of many.
-	EventID string
-	// Outcome is how it ended. Stale is expected where relays meet, and no fault.
-	Outcome Outcome
-	// Attempts is how many requests the relay made for it, retries by the SDK not counted.
-	Attempts int
-	// Duration is the whole time, waits included.
-	Duration time.Duration
-	// Err is the error.
-	Err error
-}
-
-// Outcome is how a step ended.
-type Outcome string
-
-// The outcomes of a step.
-const (
-	OutcomeApplied Outcome = "applied"
-	OutcomeStale   Outcome = "stale"  // somebody else was faster, nothing was changed
-	OutcomeFailed  Outcome = "failed" // no definite answer, or a record that cannot be read
-)
-
-// Observer is told of every step when it ends. It must be safe for concurrent use and return quickly.
-type Observer func(ctx context.Context, o Observation)
 
 func (c RelayConfig) withDefaults() RelayConfig {
 	c.Owner = cmp.Or(c.Owner, "relay")

@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/dynafin/dynafin/dynamosim"
+	"github.com/dynafin/dynafin/observe"
 	"github.com/dynafin/dynafin/outbox"
 )
 
@@ -150,7 +151,7 @@ func TestAClaimThatLandsLateHidesNothing(t *testing.T) {
 		broken := publisherFunc(func(context.Context, []outbox.Message) []outbox.Result { return nil })
 		s.sleep(30 * time.Second) // at its end the lease has ended
 		s.once(s.relay(broken, outbox.RelayConfig{}, nil))
-		if s.counted("AP16.fence", outbox.OutcomeApplied) != 1 || s.journals() != 0 {
+		if s.counted("AP16.fence", observe.OK) != 1 || s.journals() != 0 {
 			s.Errorf("%v, %d journals", s.seen, s.journals())
 		}
 		err := s.events.Take(s.Context(), s.client, "claim", seen, "claim-1", s.now())
@@ -212,7 +213,7 @@ func TestStaleIndexEntriesAreHarmless(t *testing.T) {
 			}
 			s.once(second)
 		}
-		if lost := s.counted("AP16.claim", outbox.OutcomeStale); lost != 20 {
+		if lost := s.counted("AP16.claim", observe.Stale); lost != 20 {
 			s.Errorf("the second relay found %d entries stale, want each once", lost)
 		}
 		if len(s.bus.Messages()) != 20 || s.states(ids)[outbox.Completed] != 20 || s.journals() != 0 {

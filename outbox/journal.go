@@ -12,6 +12,7 @@ import (
 
 	"github.com/dynafin/dynafin/capacity"
 	"github.com/dynafin/dynafin/internal/keys"
+	"github.com/dynafin/dynafin/internal/watch"
 	"github.com/dynafin/dynafin/txn"
 )
 
@@ -103,7 +104,7 @@ func (o *Outbox) putJournal(ctx context.Context, client JournalClient, j journal
 	if err != nil {
 		return err
 	}
-	if _, err := client.PutItem(ctx, &dynamodb.PutItemInput{TableName: &o.config.Table.Name, Item: item}); err != nil {
+	if _, err := client.PutItem(ctx, &dynamodb.PutItemInput{TableName: &o.config.Table.Name, Item: item}, watch.In(ctx)...); err != nil {
 		return errWrite.Wrap(err, "outbox: write claim journal %q: %v", j.claim, err)
 	}
 	return nil
@@ -114,7 +115,8 @@ func (o *Outbox) dropJournal(ctx context.Context, client JournalClient, claim st
 	if err != nil {
 		return &InvalidError{Field: "claim journal", Reason: keyReason(err)}
 	}
-	_, err = client.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: &o.config.Table.Name, Key: o.config.Table.Key(key.PK, key.SK)})
+	_, err = client.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: &o.config.Table.Name, Key: o.config.Table.Key(key.PK, key.SK)},
+		watch.In(ctx)...)
 	if err != nil {
 		return errWrite.Wrap(err, "outbox: drop claim journal %q: %v", claim, err)
 	}
@@ -144,7 +146,7 @@ func (o *Outbox) endedJournals(ctx context.Context, client QueryClient, at time.
 	var ended []journal
 	var faults []error
 	for {
-		page, err := client.Query(ctx, query)
+		page, err := client.Query(ctx, query, watch.In(ctx)...)
 		if err != nil {
 			return nil, errRead.Wrap(err, "outbox: list claim journals of service %q: %v", o.config.Service, err)
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/dynafin/dynafin/internal/keys"
+	"github.com/dynafin/dynafin/internal/watch"
 	"github.com/dynafin/dynafin/txn"
 )
 
@@ -95,7 +96,9 @@ func (o *Outbox) audited(c *change, r Record, note Audit) txn.Part {
 // Audits returns the notes that operators left beside an event, the oldest first.
 //
 // Cost: 1 read unit for each 4 KiB begun, strongly consistent.
-func (o *Outbox) Audits(ctx context.Context, client QueryClient, id string) ([]Audit, error) {
+func (o *Outbox) Audits(ctx context.Context, client QueryClient, id string) (_ []Audit, err error) {
+	ctx, op := o.watch.Begin(ctx, "AP16.audits")
+	defer op.End(&err)
 	if o.err != nil {
 		return nil, o.err
 	}
@@ -111,7 +114,7 @@ func (o *Outbox) Audits(ctx context.Context, client QueryClient, id string) ([]A
 	}
 	var notes []Audit
 	for {
-		page, err := client.Query(ctx, query)
+		page, err := client.Query(ctx, query, watch.In(ctx)...)
 		if err != nil {
 			return nil, errRead.Wrap(err, "outbox: list notes of event %q: %v", id, err)
 		}

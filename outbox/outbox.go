@@ -5,11 +5,14 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/dynafin/dynafin/internal/keys"
+	"github.com/dynafin/dynafin/internal/watch"
+	"github.com/dynafin/dynafin/observe"
 	"github.com/dynafin/dynafin/shardmap"
 	"github.com/dynafin/dynafin/txn"
 )
@@ -47,6 +50,10 @@ type Config struct {
 	Compress bool
 	// TTL is the table's time-to-live attribute. Default: "expiresAt".
 	TTL string
+	// Observer, if set, is told of every read and change, and by [Outbox.Parked] how many events are parked.
+	Observer observe.Observer
+	// Now tells the time of observations; nothing is decided by it. Default: time.Now.
+	Now func() time.Time
 }
 
 func (c Config) withDefaults() Config {
@@ -92,13 +99,15 @@ type Outbox struct {
 	err      error
 	versions *shardmap.Versions // nil: config.Map places events
 	writers  *sync.Pool         // of *flate.Writer, each of which needs a megabyte
+	watch    watch.Watch
 }
 
 // New returns the outbox of one service. What is wrong with the configuration is reported by every use of the Outbox,
 // as an [InvalidError].
 func New(config Config) *Outbox {
 	config = config.withDefaults()
-	return &Outbox{config: config, err: config.validate(), writers: new(sync.Pool)}
+	return &Outbox{config: config, err: config.validate(), writers: new(sync.Pool),
+		watch: watch.New("outbox", config.Service, config.Observer, config.Now)}
 }
 
 // Under returns this outbox with the shard map of a lane as it was just read, in place of [Config.Map]. Take a new one for

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/dynafin/dynafin/capacity"
+	"github.com/dynafin/dynafin/observe"
 )
 
 // candidate is a listed event with the shard that lists it.
@@ -65,7 +66,7 @@ func (r *Relay) current(ctx context.Context) (*Outbox, error) {
 		return r.events, nil
 	}
 	var events *Outbox
-	err := r.try(ctx, "AP16.map", "", func(ctx context.Context) error {
+	err := r.try(ctx, "AP16.map", func(ctx context.Context) error {
 		v, err := r.config.Maps.Versions(ctx)
 		if err != nil {
 			return fmt.Errorf("outbox: list events of service %q: %w", r.events.config.Service, err)
@@ -84,7 +85,7 @@ func (r *Relay) poll(ctx context.Context, events *Outbox) (merged []candidate, m
 	now := r.config.Now().Add(-r.config.Grace)
 	pages, faults := make([][]candidate, shards), make([]error, shards)
 	each(shards, func(shard int) {
-		faults[shard] = r.try(ctx, "AP16.list", "", func(ctx context.Context) error {
+		faults[shard] = r.try(ctx, "AP16.list", func(ctx context.Context) error {
 			pages[shard] = pages[shard][:0]
 			var bad error
 			for listed, err := range events.Ready(ctx, r.client, shard, now, limit) {
@@ -97,20 +98,43 @@ func (r *Relay) poll(ctx context.Context, events *Outbox) (merged []candidate, m
 			return bad
 		})
 	})
+	lag := time.Duration(0)
 	for _, page := range pages {
 		more = more || len(page) >= limit
 		for _, c := range page {
-			if !r.outdated(c) {
-				merged = append(merged, c)
+			if since, over := r.outdated(c); over {
+				lag = max(lag, r.config.Now().Sub(since))
+				continue
 			}
+			merged = append(merged, c)
 		}
 	}
 	slices.SortFunc(merged, byDue)
-	return merged, more, errors.Join(faults...)
+	if err = errors.Join(faults...); err == nil {
+		r.measure(ctx, merged, lag)
+	}
+	return merged, more, err
+}
+
+// measure tells what a poll of all shards showed.
+func (r *Relay) measure(ctx context.Context, due []candidate, lag time.Duration) {
+	oldest := time.Duration(0)
+	if len(due) > 0 {
+		oldest = r.config.Now().Sub(due[0].Due)
+	}
+	r.watch.Measure(ctx, "AP16", observe.Backlog, int64(len(due)))
+	r.watch.Measure(ctx, "AP16", observe.OldestAge, int64(oldest))
+	r.watch.Measure(ctx, "AP16", observe.IndexLagAge, int64(lag))
 }
 
 // memory is what a relay knows of events, by ID.
-type memory = map[string]int64
+type memory = map[string]met
+
+// met is the newest version of an event that a relay has met, and since when it knows of it.
+type met struct {
+	version int64
+	since   time.Time
+}
 
 // memoryMax bounds each of a relay's two memories.
 const memoryMax = 8192
@@ -120,7 +144,7 @@ const memoryMax = 8192
 func (r *Relay) remember(eventID string, version int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if version <= r.known(eventID) {
+	if version <= r.known(eventID).version {
 		return
 	}
 	if len(r.newer[0]) >= memoryMax {
@@ -129,17 +153,23 @@ func (r *Relay) remember(eventID string, version int64) {
 	if r.newer[0] == nil {
 		r.newer[0] = memory{}
 	}
-	r.newer[0][eventID] = version
+	r.newer[0][eventID] = met{version: version, since: r.config.Now()}
 }
 
 // known is the newest version that the relay has met, zero if it remembers none.
-func (r *Relay) known(eventID string) int64 { return max(r.newer[0][eventID], r.newer[1][eventID]) }
+func (r *Relay) known(eventID string) met {
+	if newer, ok := r.newer[0][eventID]; ok {
+		return newer // what is in the older memory too was met before
+	}
+	return r.newer[1][eventID]
+}
 
-// outdated says whether the relay knows a version to be over.
-func (r *Relay) outdated(c candidate) bool {
+// outdated says whether the relay knows a version to be over, and since when.
+func (r *Relay) outdated(c candidate) (since time.Time, over bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return c.Version < r.known(c.EventID)
+	known := r.known(c.EventID)
+	return known.since, c.Version < known.version
 }
 
 func (r *Relay) want() int { return r.config.Batch * r.config.Batches }

@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/dynafin/dynafin/internal/keys"
+	"github.com/dynafin/dynafin/internal/watch"
 	"github.com/dynafin/dynafin/txn"
 )
 
@@ -25,7 +26,9 @@ type Client interface {
 // the error is a [NotFoundError].
 //
 // Cost: 1 read unit for each 4 KiB begun.
-func (o *Outbox) Get(ctx context.Context, client Client, id string) (Record, error) {
+func (o *Outbox) Get(ctx context.Context, client Client, id string) (_ Record, err error) {
+	ctx, op := o.watch.Begin(ctx, "AP16.get")
+	defer op.End(&err)
 	if o.err != nil {
 		return Record{}, o.err
 	}
@@ -37,7 +40,7 @@ func (o *Outbox) Get(ctx context.Context, client Client, id string) (Record, err
 		TableName:      &o.config.Table.Name,
 		Key:            o.config.Table.Key(key.PK, key.SK),
 		ConsistentRead: aws.Bool(true),
-	})
+	}, watch.In(ctx)...)
 	if err != nil {
 		return Record{}, errRead.Wrap(err, "outbox: get event %q: %v", id, err)
 	}
@@ -95,7 +98,7 @@ type Listed struct {
 // Cost: for each page half a read unit for each 4 KiB begun of index entries, about 0.3 KiB each; half a unit for a
 // shard without due events.
 func (o *Outbox) Ready(ctx context.Context, client Client, shard int, cutoff time.Time, limit int) iter.Seq2[Listed, error] {
-	return func(yield func(Listed, error) bool) {
+	return watch.Each(ctx, &o.watch, "AP16.ready", "", func(ctx context.Context, yield func(Listed, error) bool) {
 		query, err := o.readyQuery(shard, cutoff)
 		if err != nil {
 			yield(Listed{}, err)
@@ -105,7 +108,7 @@ func (o *Outbox) Ready(ctx context.Context, client Client, shard int, cutoff tim
 			if limit > 0 {
 				query.Limit = aws.Int32(int32(min(left, math.MaxInt32)))
 			}
-			page, err := client.Query(ctx, query)
+			page, err := client.Query(ctx, query, watch.In(ctx)...)
 			if err != nil {
 				yield(Listed{}, errRead.Wrap(err, "outbox: list READY events of service %q, shard %d: %v", o.config.Service, shard, err))
 				return
@@ -122,7 +125,7 @@ func (o *Outbox) Ready(ctx context.Context, client Client, shard int, cutoff tim
 			}
 			query.ExclusiveStartKey = page.LastEvaluatedKey
 		}
-	}
+	})
 }
 
 func (o *Outbox) readyQuery(shard int, cutoff time.Time) (*dynamodb.QueryInput, error) {

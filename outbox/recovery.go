@@ -9,19 +9,25 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/dynafin/dynafin/internal/keys"
+	"github.com/dynafin/dynafin/internal/watch"
+	"github.com/dynafin/dynafin/observe"
 )
 
 // recoverClaims gives the events of every journal whose lease has ended back to the index, and drops the journals that
 // name nothing any more. It returns how many events it gave back.
 func (r *Relay) recoverClaims(ctx context.Context) (int, error) {
 	var ended []journal
-	err := r.try(ctx, "AP16.journal.list", "", func(ctx context.Context) (err error) {
+	err := r.try(ctx, "AP16.journal.list", func(ctx context.Context) (err error) {
 		ended, err = r.events.endedJournals(ctx, r.client, r.config.Now())
 		return err
 	})
-	recovered := 0
+	recovered, stuck := 0, 0
 	for _, j := range ended {
+		stuck += len(j.events)
 		recovered += r.recoverJournal(ctx, j)
+	}
+	if err == nil {
+		r.watch.Measure(ctx, "AP16", observe.Stuck, int64(stuck))
 	}
 	return recovered, err
 }
@@ -37,7 +43,7 @@ func (r *Relay) recoverJournal(ctx context.Context, j journal) int {
 		}
 	}
 	if all {
-		_ = r.try(ctx, "AP16.journal.drop", "", func(ctx context.Context) error {
+		_ = r.try(ctx, "AP16.journal.drop", func(ctx context.Context) error {
 			return r.events.dropJournal(ctx, r.client, j.claim, j.lease)
 		})
 	}
@@ -70,7 +76,7 @@ func (r *Relay) recoverEvent(ctx context.Context, j journal, entry journalEntry)
 		default:
 			c = r.events.recover(s, leaseEnded(j), now, now.Add(r.backoff(s.attempt)))
 		}
-		err = r.try(ctx, "AP16."+string(c.step), entry.eventID, func(ctx context.Context) error {
+		err = r.try(ctx, "AP16."+string(c.step), func(ctx context.Context) error {
 			_, err := r.events.apply(ctx, r.client, c)
 			return err
 		})
@@ -90,7 +96,7 @@ func leaseEnded(j journal) string { return fmt.Sprintf("the lease of relay %q en
 // mechanics reads what a step names of a record, without its envelope: an event that cannot be read must be given back all
 // the same, so that it is parked where operators see it.
 func (r *Relay) mechanics(ctx context.Context, eventID string) (state State, s seen, err error) {
-	err = r.try(ctx, "AP16.look", eventID, func(ctx context.Context) error {
+	err = r.try(ctx, "AP16.look", func(ctx context.Context) error {
 		state, s, err = r.events.mechanics(ctx, r.client, eventID)
 		return err
 	})
@@ -104,7 +110,7 @@ func (o *Outbox) mechanics(ctx context.Context, client Client, eventID string) (
 	}
 	out, err := client.GetItem(ctx, &dynamodb.GetItemInput{
 		TableName: &o.config.Table.Name, Key: o.config.Table.Key(key.PK, key.SK), ConsistentRead: aws.Bool(true),
-	})
+	}, watch.In(ctx)...)
 	if err != nil {
 		return "", seen{}, errRead.Wrap(err, "outbox: look at event %q: %v", eventID, err)
 	}

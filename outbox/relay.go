@@ -5,6 +5,8 @@ import (
 	"errors"
 	"sync"
 	"time"
+
+	"github.com/dynafin/dynafin/internal/watch"
 )
 
 // Relay publishes the events of one outbox: it lists what is due, claims it in batches, hands it to a [Publisher], and
@@ -16,6 +18,7 @@ type Relay struct {
 	config    RelayConfig
 	err       error
 	slots     chan struct{} // one for each request on its way
+	watch     watch.Watch
 
 	mu     sync.Mutex
 	spread int       // of how many listed events this relay takes one, and leaves the rest to others
@@ -26,7 +29,11 @@ type Relay struct {
 // as an [InvalidError].
 func NewRelay(events *Outbox, client RelayClient, publisher Publisher, config RelayConfig) *Relay {
 	config = config.withDefaults()
-	r := &Relay{events: events, client: client, publisher: publisher, config: config, spread: 1}
+	if config.Observer == nil {
+		config.Observer = events.config.Observer
+	}
+	r := &Relay{events: events, client: client, publisher: publisher, config: config, spread: 1,
+		watch: watch.New("outbox", events.config.Service, config.Observer, config.Now)}
 	if r.err = errors.Join(events.err, config.validate()); r.err == nil {
 		r.slots = make(chan struct{}, config.Concurrency)
 	}
@@ -142,28 +149,17 @@ const maxTries = 3
 const firstWait = 50 * time.Millisecond
 
 // try makes a request, in one of the relay's slots, until there is a definite answer.
-func (r *Relay) try(ctx context.Context, pattern, eventID string, request func(context.Context) error) error {
-	started := r.config.Now()
-	var err error
-	tries := 0
-	for limit := firstWait; ; limit *= 2 {
+func (r *Relay) try(ctx context.Context, label string, request func(context.Context) error) (err error) {
+	ctx, op := r.watch.Begin(ctx, label)
+	defer op.End(&err)
+	for tries, limit := 1, firstWait; ; tries, limit = tries+1, limit*2 {
 		err = r.inSlot(ctx, request)
-		tries++
 		if !errors.Is(err, ErrWrite) && !errors.Is(err, ErrRead) || tries == maxTries {
-			break
+			return err
 		}
 		if r.config.Sleep(ctx, time.Millisecond+r.jitter(limit)) != nil {
-			break
+			return err
 		}
-	}
-	r.observe(ctx, Observation{Pattern: pattern, EventID: eventID, Attempts: tries, Duration: r.config.Now().Sub(started), Err: err})
-	return err
-}
-
-func (r *Relay) observe(ctx context.Context, o Observation) {
-	if r.config.Observer != nil {
-		o.Outcome = outcomeOf(o.Err)
-		r.config.Observer(ctx, o)
 	}
 }
 
@@ -174,17 +170,6 @@ func (r *Relay) inSlot(ctx context.Context, request func(context.Context) error)
 		return request(ctx)
 	case <-ctx.Done():
 		return errWrite.Wrap(ctx.Err(), "outbox: nothing was sent: %v", ctx.Err())
-	}
-}
-
-func outcomeOf(err error) Outcome {
-	switch {
-	case err == nil:
-		return OutcomeApplied
-	case errors.Is(err, ErrStale) || errors.Is(err, ErrNotFound):
-		return OutcomeStale
-	default:
-		return OutcomeFailed
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/dynafin/dynafin/dynamosim"
+	"github.com/dynafin/dynafin/observe"
 	"github.com/dynafin/dynafin/outbox"
 	"github.com/dynafin/dynafin/txn"
 )
@@ -45,7 +46,7 @@ func TestARelayPublishesEveryEventOnceAndStoresTheAnswer(t *testing.T) {
 		if n := s.journals(); n != 0 {
 			s.Errorf("%d journals are left", n)
 		}
-		if lost := s.counted("AP16.claim", outbox.OutcomeStale); lost != 0 {
+		if lost := s.counted("AP16.claim", observe.Stale); lost != 0 {
 			s.Errorf("%d claims failed", lost)
 		}
 	})

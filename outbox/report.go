@@ -10,6 +10,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/dynafin/dynafin/internal/keys"
+	"github.com/dynafin/dynafin/internal/watch"
+	"github.com/dynafin/dynafin/observe"
 	"github.com/dynafin/dynafin/txn"
 )
 
@@ -26,7 +28,9 @@ type ShardLag struct {
 // means that nothing waits. What is IN_FLIGHT is not in it; see [Outbox.Stuck].
 //
 // Cost: half a read unit for each shard.
-func (o *Outbox) Lag(ctx context.Context, client Client, at time.Time) ([]ShardLag, error) {
+func (o *Outbox) Lag(ctx context.Context, client Client, at time.Time) (_ []ShardLag, err error) {
+	ctx, op := o.watch.Begin(ctx, "AP16.lag")
+	defer op.End(&err)
 	if err := o.listable(); err != nil {
 		return nil, err
 	}
@@ -41,7 +45,14 @@ func (o *Outbox) Lag(ctx context.Context, client Client, at time.Time) ([]ShardL
 			lags = append(lags, ShardLag{Shard: shard, Oldest: listed, Behind: at.Sub(listed.Due)})
 		}
 	}
-	return lags, errors.Join(faults...)
+	if err = errors.Join(faults...); err == nil {
+		oldest := time.Duration(0)
+		for _, lag := range lags {
+			oldest = max(oldest, lag.Behind)
+		}
+		o.watch.Measure(ctx, "AP16", observe.OldestAge, int64(oldest))
+	}
+	return lags, err
 }
 
 // Parked lists the parked events with their reasons: shard by shard, on each the one that was parked first before the
@@ -50,7 +61,7 @@ func (o *Outbox) Lag(ctx context.Context, client Client, at time.Time) ([]ShardL
 //
 // Cost: half a read unit for each shard and 4 KiB begun of entries, and 1 for each 4 KiB begun of every event.
 func (o *Outbox) Parked(ctx context.Context, client Client) iter.Seq2[Record, error] {
-	return func(yield func(Record, error) bool) {
+	return watch.Each(ctx, &o.watch, "AP16.parked", observe.Parked, func(ctx context.Context, yield func(Record, error) bool) {
 		if err := o.listable(); err != nil {
 			yield(Record{}, err)
 			return
@@ -60,7 +71,7 @@ func (o *Outbox) Parked(ctx context.Context, client Client) iter.Seq2[Record, er
 				return
 			}
 		}
-	}
+	})
 }
 
 func (o *Outbox) parkedOn(ctx context.Context, client Client, shard int, yield func(Record, error) bool) bool {
@@ -76,7 +87,7 @@ func (o *Outbox) parkedOn(ctx context.Context, client Client, shard int, yield f
 		ExpressionAttributeValues: txn.Item{":pk": text(partition)},
 	}
 	for {
-		page, err := client.Query(ctx, query)
+		page, err := client.Query(ctx, query, watch.In(ctx)...)
 		if err != nil {
 			yield(Record{}, errRead.Wrap(err, "outbox: list parked events of service %q, shard %d: %v", o.config.Service, shard, err))
 			return false
@@ -116,7 +127,7 @@ func (o *Outbox) yieldIn(ctx context.Context, client Client, id string, in func(
 //
 // Cost: 1 read unit for each 4 KiB begun of claim journals with ended leases, and of every event that they name.
 func (o *Outbox) Stuck(ctx context.Context, client Client, at time.Time) iter.Seq2[Record, error] {
-	return func(yield func(Record, error) bool) {
+	return watch.Each(ctx, &o.watch, "AP16.stuck", observe.Stuck, func(ctx context.Context, yield func(Record, error) bool) {
 		ended, err := o.endedJournals(ctx, client, at)
 		if err != nil && !yield(Record{}, err) {
 			return
@@ -131,5 +142,5 @@ func (o *Outbox) Stuck(ctx context.Context, client Client, at time.Time) iter.Se
 				told[entry.eventID] = true
 			}
 		}
-	}
+	})
 }

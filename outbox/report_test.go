@@ -11,6 +11,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/dynafin/dynafin/observe"
 	"github.com/dynafin/dynafin/outbox"
 	"github.com/dynafin/dynafin/shardmap"
 	"github.com/dynafin/dynafin/txn"
@@ -211,7 +212,7 @@ func TestManyRelaysShareTheWork(t *testing.T) {
 				s.Error(err)
 			}
 		}
-		lost := s.counted("AP16.claim", outbox.OutcomeStale)
+		lost := s.counted("AP16.claim", observe.Stale)
 		if counts := s.states(ids); counts[outbox.Completed] != events || len(s.bus.Messages()) != events || lost > events {
 			s.Errorf("%v, %d messages, %d claims lost", counts, len(s.bus.Messages()), lost)
 		}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/dynafin/dynafin/observe"
 	"github.com/dynafin/dynafin/outbox"
 	"github.com/dynafin/dynafin/shardmap"
 	"github.com/dynafin/dynafin/txn"
@@ -143,7 +144,7 @@ func TestWithoutAMapThatMayBeUsedNothingIsPlacedAndNothingListed(t *testing.T) {
 				l.Errorf("%s: %v, want ErrStale", what, err)
 			}
 		}
-		if l.counted("AP16.map", outbox.OutcomeFailed) != 1 || len(l.bus.Messages()) != 0 {
+		if l.counted("AP16.map", observe.Failed) != 1 || len(l.bus.Messages()) != 0 {
 			l.Errorf("a relay without a map: %v, %d messages", l.seen, len(l.bus.Messages()))
 		}
 		if err := old.Reschedule(l.Context(), l.client, l.get(events[0].ID), l.now()); err != nil {

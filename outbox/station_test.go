@@ -14,6 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/dynafin/dynafin/dynamosim"
+	"github.com/dynafin/dynafin/observe"
 	"github.com/dynafin/dynafin/outbox"
 	"github.com/dynafin/dynafin/txn"
 )
@@ -70,16 +71,16 @@ func (s *station) relay(publisher outbox.Publisher, config outbox.RelayConfig, c
 	if publisher == nil {
 		publisher = s.bus
 	}
-	config.Observer = func(_ context.Context, o outbox.Observation) {
+	config.Observer = observe.Func(func(_ context.Context, e observe.Event) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		s.seen[o.Pattern+" "+string(o.Outcome)]++
-	}
+		s.seen[e.Label()+" "+string(e.Outcome)]++
+	})
 	return outbox.NewRelay(s.events, client, publisher, config)
 }
 
 // counted returns how often a step ended this way.
-func (s *station) counted(pattern string, outcome outbox.Outcome) int {
+func (s *station) counted(pattern string, outcome observe.Outcome) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.seen[pattern+" "+string(outcome)]

@@ -34,9 +34,9 @@ func (r *Relay) HandleStream(ctx context.Context, records []streams.Record) (Rou
 	if r.err != nil {
 		return Round{}, r.err
 	}
-	started := r.config.Now()
+	_, op := r.watch.Begin(ctx, "AP16.stream")
 	shown, err := r.shown(records)
-	r.observe(ctx, Observation{Pattern: "AP16.stream", Attempts: 1, Duration: r.config.Now().Sub(started), Err: err})
+	op.End(&err)
 	begin := ctx
 	if deadline, ok := ctx.Deadline(); ok {
 		early, cancel := context.WithDeadline(ctx, deadline.Add(-r.config.Drain))
@@ -92,7 +92,10 @@ func (r *Relay) shown(records []streams.Record) ([]candidate, error) {
 	}
 	now := r.config.Now()
 	shown := slices.SortedFunc(maps.Values(newest), byDue)
-	return slices.DeleteFunc(shown, func(c candidate) bool { return c.Due.After(now) || c.Attempt > 0 || r.outdated(c) }), errors.Join(faults...)
+	return slices.DeleteFunc(shown, func(c candidate) bool {
+		_, over := r.outdated(c)
+		return over || c.Due.After(now) || c.Attempt > 0
+	}), errors.Join(faults...)
 }
 
 // image returns the event of a record and what the record shows of it, without the envelope. It returns no event if the

@@ -18,6 +18,7 @@ import (
 
 	"github.com/dynafin/dynafin/dynamosim"
 	"github.com/dynafin/dynafin/internal/chance"
+	"github.com/dynafin/dynafin/observe"
 	"github.com/dynafin/dynafin/outbox"
 )
 
@@ -281,7 +282,7 @@ func (h *weather) settle(rt *rapid.T) {
 	if h.journals() != 0 {
 		rt.Fatalf("%d journals are left", h.journals())
 	}
-	if h.counted("AP16.claim", outbox.OutcomeStale) > 0 {
+	if h.counted("AP16.claim", observe.Stale) > 0 {
 		h.seen["lost claim"]++
 	}
 	if !h.faults && len(h.ids) > 0 {

@@ -14,6 +14,7 @@ import (
 	streams "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 
 	"github.com/dynafin/dynafin/dynamosim"
+	"github.com/dynafin/dynafin/observe"
 	"github.com/dynafin/dynafin/outbox"
 	"github.com/dynafin/dynafin/txn"
 )
@@ -215,7 +216,7 @@ func TestRecordsThatCannotBeUsedHoldUpNoOther(t *testing.T) {
 		if joined, ok := err.(interface{ Unwrap() []error }); !ok || len(joined.Unwrap()) != 4 {
 			s.Errorf("want four faults: %v", err)
 		}
-		if s.counted("AP16.stream", outbox.OutcomeFailed) != 1 {
+		if s.counted("AP16.stream", observe.Failed) != 1 {
 			s.Errorf("the observer was told %v", s.seen)
 		}
 		if round := s.once(relay); round.Completed != 4 {
@@ -272,7 +273,7 @@ func TestAPollWithAGraceIsTheSafetyNet(t *testing.T) {
 		if round := s.once(poller); round.Listed != 3 || round.Completed != 3 {
 			s.Errorf("after the grace: %+v", round)
 		}
-		if lost := s.counted("AP16.claim", outbox.OutcomeStale); lost != 0 || len(s.bus.Messages()) != 10 {
+		if lost := s.counted("AP16.claim", observe.Stale); lost != 0 || len(s.bus.Messages()) != 10 {
 			s.Errorf("%d claims met, %d messages", lost, len(s.bus.Messages()))
 		}
 	})
@@ -306,7 +307,7 @@ func TestStreamAndPollAtOncePublishOnce(t *testing.T) {
 				s.Errorf("%s is %s after %d attempts, published %d times", id, r.State, r.Attempt, s.published()[id])
 			}
 		}
-		if s.counted("AP16.claim", outbox.OutcomeStale) == 0 || s.journals() != 0 {
+		if s.counted("AP16.claim", observe.Stale) == 0 || s.journals() != 0 {
 			s.Errorf("they did not meet: %v, %d journals", s.seen, s.journals())
 		}
 	})

@@ -164,7 +164,9 @@ func (o *Outbox) reschedule(s seen, due time.Time) *change {
 // error is a [StaleError] and nothing changes. Repeating it is safe.
 //
 // Cost: 1 write unit for each KiB begun of the record, and 2 of the index.
-func (o *Outbox) Reschedule(ctx context.Context, client UpdateClient, r Record, due time.Time) error {
-	_, err := o.apply(ctx, client, o.reschedule(r.seen(), due))
+func (o *Outbox) Reschedule(ctx context.Context, client UpdateClient, r Record, due time.Time) (err error) {
+	ctx, op := o.watch.Begin(ctx, "AP16.reschedule")
+	defer op.End(&err)
+	_, err = o.apply(ctx, client, o.reschedule(r.seen(), due))
 	return err
 }

@@ -70,7 +70,7 @@ func (r *Relay) itsTurn(ctx context.Context, c candidate) (turn bool, until time
 	}
 	id := orderedID(c.Tenant, c.AggregateType, c.AggregateID, c.AggregateVersion-1)
 	var before Record
-	err := r.try(ctx, "AP16.predecessor", id, func(ctx context.Context) (err error) {
+	err := r.try(ctx, "AP16.predecessor", func(ctx context.Context) (err error) {
 		before, err = r.events.Get(ctx, r.client, id)
 		return err
 	})
@@ -94,7 +94,7 @@ func (r *Relay) putOff(ctx context.Context, chain []candidate, until time.Time) 
 		if !chain[i].Due.Before(due) {
 			return // behind it already; nothing becomes due earlier than it was
 		}
-		_ = r.try(ctx, "AP16.reschedule", chain[i].EventID, func(ctx context.Context) error {
+		_ = r.try(ctx, "AP16.reschedule", func(ctx context.Context) error {
 			_, err := r.events.apply(ctx, r.client, r.events.reschedule(chain[i].seen(), due))
 			return err
 		})

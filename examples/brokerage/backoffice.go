@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/dynafin/dynafin/capacity"
+	"github.com/dynafin/dynafin/observe"
 	"github.com/dynafin/dynafin/outbox"
 	"github.com/dynafin/dynafin/projection"
 	"github.com/dynafin/dynafin/txn"
@@ -151,11 +152,11 @@ func (b *backOffice) newRelay(events *outbox.Outbox, to *queue[outbox.Event], ow
 	broker.deliver = to.put
 	return outbox.NewRelay(events, &meter{Client: b.client, note: b.notePublish}, &broker, outbox.RelayConfig{
 		Owner: owner, PollMin: b.pace.pollMin, PollMax: b.pace.pollMax, RetryMin: b.pace.retry,
-		Observer: func(_ context.Context, o outbox.Observation) {
-			if o.Pattern == "AP16.complete" && o.Outcome == outbox.OutcomeApplied {
+		Observer: observe.Func(func(_ context.Context, e observe.Event) {
+			if e.Label() == "AP16.complete" && e.Outcome == observe.OK {
 				b.change(func(a *aftermath) { a.Published++; a.Publish.n++ })
 			}
-		},
+		}),
 	})
 }
 
