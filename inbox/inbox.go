@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/dynafin/dynafin/internal/keys"
+	"github.com/dynafin/dynafin/internal/watch"
+	"github.com/dynafin/dynafin/observe"
 	"github.com/dynafin/dynafin/shardmap"
 	"github.com/dynafin/dynafin/txn"
 )
@@ -48,6 +50,8 @@ type Config struct {
 	Retention time.Duration
 	// Now is the clock. Default: time.Now.
 	Now func() time.Time
+	// Observer, if set, is told of every Process and Lookup.
+	Observer observe.Observer
 }
 
 // WithDefaults returns the configuration with its empty fields filled in.
@@ -108,11 +112,14 @@ func (c Config) Validate() error {
 type Inbox struct {
 	config Config
 	err    error
+	watch  watch.Watch
 }
 
 // New returns an Inbox. A configuration that breaks a rule (see [Config.Validate]) is reported by each call.
 func New(config Config) *Inbox {
-	return &Inbox{config: config.WithDefaults(), err: config.Validate()}
+	err := config.Validate()
+	config = config.WithDefaults()
+	return &Inbox{config: config, err: err, watch: watch.New("inbox", config.Consumer, config.Observer, config.Now)}
 }
 
 // Under returns this inbox with the shard map of a lane as it was just read, in place of [Config.Maps]: receipts may stand
@@ -125,7 +132,7 @@ func New(config Config) *Inbox {
 // A map that is too old to be used is reported by each call, as shardmap.ErrStale, and nothing is written.
 func (in *Inbox) Under(v shardmap.Versions) *Inbox {
 	live, err := v.Live()
-	under := &Inbox{config: in.config, err: errors.Join(in.err, err)}
+	under := &Inbox{config: in.config, err: errors.Join(in.err, err), watch: in.watch}
 	if under.err == nil {
 		under.config.Maps = live
 		under.err = under.config.Validate()

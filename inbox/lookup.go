@@ -6,6 +6,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/dynafin/dynafin/internal/watch"
 )
 
 // Reader is the one call that Lookup makes. *dynamodb.Client satisfies it.
@@ -20,7 +22,9 @@ type Reader interface {
 // may create the receipt after the read.
 //
 // Cost: 1 read unit for each live version of the shard map until the receipt is found.
-func (in *Inbox) Lookup(ctx context.Context, client Reader, e Event) (Receipt, error) {
+func (in *Inbox) Lookup(ctx context.Context, client Reader, e Event) (_ Receipt, err error) {
+	ctx, op := in.watch.Begin(ctx, "AP09.lookup")
+	defer op.End(&err)
 	places, err := in.places(e)
 	if err != nil {
 		return Receipt{}, err
@@ -30,7 +34,7 @@ func (in *Inbox) Lookup(ctx context.Context, client Reader, e Event) (Receipt, e
 			TableName:      &in.config.Table.Name,
 			Key:            in.config.Table.Key(p.key.PK, p.key.SK),
 			ConsistentRead: aws.Bool(true),
-		})
+		}, watch.In(ctx)...)
 		if err != nil {
 			return Receipt{}, errRead.Wrap(err, "inbox: look up %s: %v", business(in.config.Consumer, e.ID), err)
 		}

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"time"
 
+	"github.com/dynafin/dynafin/internal/watch"
+	"github.com/dynafin/dynafin/observe"
 	"github.com/dynafin/dynafin/txn"
 )
 
@@ -84,11 +86,14 @@ type Outcome struct {
 // Errors: those of [Inbox.Receive] but [DuplicateError], of the parts, and of [txn.Committer.Commit].
 //
 // Cost: 2 write units for the receipt and those of the parts. With one item of protected state of up to 1 KiB it is 4.
-func (in *Inbox) Process(ctx context.Context, committer Committer, e Event, effect map[string]string, parts ...txn.Part) (Outcome, error) {
+func (in *Inbox) Process(ctx context.Context, committer Committer, e Event, effect map[string]string, parts ...txn.Part) (_ Outcome, err error) {
+	ctx, op := in.watch.Begin(ctx, "AP09.process")
+	defer op.End(&err)
 	at := in.config.Now()
 	all := append([]txn.Part{in.receive(e, effect, at)}, parts...)
 	receipt, err := committer.Commit(ctx, all...)
 	if duplicate, ok := Duplicate(err); ok && duplicate.EventID == e.ID && duplicate.Consumer == in.config.Consumer {
+		watch.Outcome(ctx, observe.Replayed)
 		return Outcome{Duplicate: true, Effect: duplicate.Effect, ProcessedAt: duplicate.ProcessedAt}, nil
 	}
 	if err != nil {

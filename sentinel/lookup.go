@@ -8,6 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/dynafin/dynafin/internal/keys"
+	"github.com/dynafin/dynafin/internal/watch"
 	"github.com/dynafin/dynafin/txn"
 )
 
@@ -20,7 +21,9 @@ type Client interface {
 // [NotFoundError]. Do not decide by a Lookup that a name is free: Reserve decides.
 //
 // Cost: 1 read unit.
-func (n *Names) Lookup(ctx context.Context, client Client, tenant, kind, name string) (Held, error) {
+func (n *Names) Lookup(ctx context.Context, client Client, tenant, kind, name string) (_ Held, err error) {
+	ctx, op := n.watch.Begin(ctx, "AP17.lookup")
+	defer op.End(&err)
 	key, err := n.nameKey(tenant, kind, name)
 	if err != nil {
 		return Held{}, err
@@ -29,7 +32,7 @@ func (n *Names) Lookup(ctx context.Context, client Client, tenant, kind, name st
 		TableName:      &n.table.Name,
 		Key:            n.table.Key(key.PK, key.SK),
 		ConsistentRead: aws.Bool(true),
-	})
+	}, watch.In(ctx)...)
 	if err != nil {
 		return Held{}, errRead.Wrap(err, "sentinel: look up %s %q of tenant %q: %v", kind, name, tenant, err)
 	}

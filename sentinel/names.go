@@ -6,6 +6,8 @@ import (
 
 	"github.com/dynafin/dynafin/capacity"
 	"github.com/dynafin/dynafin/internal/keys"
+	"github.com/dynafin/dynafin/internal/watch"
+	"github.com/dynafin/dynafin/observe"
 	"github.com/dynafin/dynafin/txn"
 )
 
@@ -26,12 +28,15 @@ type Config struct {
 	Table txn.Table
 	// Now tells the time that is stored for people; nothing is decided by it. Default: time.Now.
 	Now func() time.Time
+	// Observer, if set, is told of every Lookup. The parts are told of by the Commit.
+	Observer observe.Observer
 }
 
 // Names makes the parts of transactions that reserve, move and release names. It is safe for concurrent use.
 type Names struct {
 	table txn.Table
 	now   func() time.Time
+	watch watch.Watch
 }
 
 // New returns Names for one table.
@@ -40,6 +45,7 @@ func New(config Config) *Names {
 	if n.now == nil {
 		n.now = time.Now
 	}
+	n.watch = watch.New("sentinel", "", config.Observer, n.now)
 	return n
 }
 

@@ -10,6 +10,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/dynafin/dynafin/internal/watch"
+	"github.com/dynafin/dynafin/observe"
 )
 
 // Client is the calls that this package makes. *dynamodb.Client satisfies it.
@@ -29,12 +32,15 @@ type Config struct {
 	PK, SK string
 	// Now tells the time. Its clock is one of those that Rules.MaxSkew speaks of. Default: time.Now.
 	Now func() time.Time
+	// Observer, if set, is told of every Load, Create and later step. They serve no single pattern.
+	Observer observe.Observer
 }
 
 // Store reads and changes the stored maps of lanes. It is safe for concurrent use.
 type Store struct {
 	client Client
 	config Config
+	watch  watch.Watch
 }
 
 // NewStore returns a Store.
@@ -44,21 +50,23 @@ func NewStore(client Client, config Config) *Store {
 	if config.Now == nil {
 		config.Now = time.Now
 	}
-	return &Store{client: client, config: config}
+	return &Store{client: client, config: config, watch: watch.New("shardmap", "", config.Observer, config.Now)}
 }
 
 // Load reads the map of a lane, with a strongly consistent read. Errors: ErrInvalid, ErrStale if the read fails,
 // ErrStored.
 //
 // Cost: 1 read unit for each 4 KiB begun; a version takes about 0.3 to 0.8 KiB.
-func (s *Store) Load(ctx context.Context, lane string) (Versions, error) {
+func (s *Store) Load(ctx context.Context, lane string) (_ Versions, err error) {
+	ctx, op := s.watch.Begin(ctx, "load")
+	defer op.End(&err)
 	if reason := laneFlaw(lane); reason != "" {
 		return Versions{}, &InvalidError{Lane: lane, Field: "lane", Reason: reason}
 	}
 	readAt := s.config.Now()
 	out, err := s.client.GetItem(ctx, &dynamodb.GetItemInput{
 		TableName: &s.config.Table, Key: s.key(lane), ConsistentRead: aws.Bool(true),
-	})
+	}, watch.In(ctx)...)
 	if err != nil {
 		return Versions{}, &StaleError{Lane: lane, Reason: TooOld, Err: err}
 	}
@@ -86,7 +94,9 @@ func (s *Store) versions(lane string, item attributes, readAt time.Time) (Versio
 // ErrStored, ErrWrite.
 //
 // Cost: 1 write unit.
-func (s *Store) Create(ctx context.Context, lane string, m Map, rules Rules, by string) (Versions, error) {
+func (s *Store) Create(ctx context.Context, lane string, m Map, rules Rules, by string) (_ Versions, err error) {
+	ctx, op := s.watch.Begin(ctx, string(StepCreate))
+	defer op.End(&err)
 	c := command{lane: lane, step: StepCreate, by: by, m: m, rules: rules.withDefaults()}
 	if err := c.check(); err != nil {
 		return Versions{}, err
@@ -142,7 +152,9 @@ func (s *Store) Retire(ctx context.Context, lane string, version int, e Evidence
 }
 
 // step reads the map, judges the step, and writes the map on condition that nobody has changed it meanwhile.
-func (s *Store) step(ctx context.Context, c command) (Versions, error) {
+func (s *Store) step(ctx context.Context, c command) (_ Versions, err error) {
+	ctx, op := s.watch.Begin(ctx, string(c.step))
+	defer op.End(&err)
 	if err := c.check(); err != nil {
 		return Versions{}, err
 	}
@@ -177,7 +189,7 @@ func (s *Store) put(ctx context.Context, c command, after Versions) (Versions, e
 		in.ExpressionAttributeNames = map[string]string{"#revision": attrRevision}
 		in.ExpressionAttributeValues = attributes{":read": number(after.Revision - 1)}
 	}
-	_, err := s.client.PutItem(ctx, in)
+	_, err := s.client.PutItem(ctx, in, watch.In(ctx)...)
 	if err == nil {
 		return after, nil
 	}

@@ -67,7 +67,7 @@ func (w *Watch) Begin(ctx context.Context, label string) (context.Context, *Op) 
 	}
 	op := &Op{watch: w, started: w.now()}
 	op.options = []func(*dynamodb.Options){op.install}
-	op.event.Operation = observe.Operation{Package: w.pkg, Scope: w.scope, Pattern: pattern, Name: name}
+	op.event.Operation = observe.Operation{Package: w.pkg, Scope: w.scope, Pattern: pattern, Name: strings.ToLower(name)}
 	op.ctx = ctx
 	if starter, ok := w.observer.(observe.Starter); ok {
 		guard(func() { op.ctx = starter.Start(ctx, op.event.Operation) })
