@@ -50,6 +50,9 @@
 // come to pass is worked out from the clock when a request arrives, so a database in a testing/synctest bubble lives in
 // the bubble's time.
 //
+// [DB.Save] writes the whole state to a file, and [Load] goes on from there: for a test that begins where another ended, or
+// to look at with cmd/dynafin.
+//
 // What DynamoDB leaves open is a knob of [Options]: the order of equal index keys, the treatment of tokens, how long
 // items stay busy, what a batch does that meets a transaction.
 //

@@ -12,8 +12,11 @@ var (
 	// ErrLost is the error of a request that [Faulty] lost, or whose answer it lost: like any broken connection it does
 	// not tell which, and errors.Is finds io.ErrUnexpectedEOF in it. DFN-1502.
 	ErrLost error = errLost
+	// ErrSaved means that [Load] was given something that [DB.Save] did not write. DFN-1503.
+	ErrSaved error = errSaved
 
-	errLost = fault.New(fault.DynamosimLost, "dynamosim: connection lost")
+	errLost  = fault.New(fault.DynamosimLost, "dynamosim: connection lost")
+	errSaved = fault.New(fault.DynamosimSaved, "dynamosim: unreadable saved database")
 )
 
 // lost is the error of one lost call.

@@ -43,6 +43,7 @@ var ambientAllowed = map[string]string{
 	"export/scan.go":           "default of ScanConfig.Now",
 	"inbox/inbox.go":           "default of Config.Now",
 	"lambda/config.go":         "default of Config.Now",
+	"dynamosim/cmd/dynamosim":  "a program owns its process: a loaded database goes on by its clock",
 	"cmd/dynafin/main.go":      "a program owns its process: the clock that everything below it is given",
 	"projection/projection.go": "default of Config.Now",
 }

@@ -146,6 +146,7 @@ func otherErrors() []errorCase {
 		{&capacity.FigureError{Where: "lane L06: Share", Reason: "is above 1"}, capacity.ErrInventory, []string{"lane L06: Share", "is above 1"}},
 		{dynamosim.ErrClosed, dynamosim.ErrClosed, nil},
 		{dynamosim.ErrLost, dynamosim.ErrLost, nil},
+		{dynamosim.ErrSaved, dynamosim.ErrSaved, nil},
 	}
 }
 

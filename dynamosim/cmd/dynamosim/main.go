@@ -1,7 +1,10 @@
 // Command dynamosim is DynamoDB in memory behind an address, for SDKs of any language: package dynamosim over HTTP. It
-// prints its URL and serves until it is interrupted; what was written is gone then.
+// prints its URL and serves until it is interrupted; what was written is gone then, unless it is saved.
 //
 //	$ dynamosim -addr 127.0.0.1:8000 -lag 500ms -heat
+//	http://127.0.0.1:8000
+//
+//	$ dynamosim -load monday.db -save monday.db
 //	http://127.0.0.1:8000
 //
 // Any region and any credentials will do: signatures are not looked at, so keep it on an address that only you can reach.
@@ -17,6 +20,7 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"syscall"
 	"time"
 
@@ -53,57 +57,104 @@ func main() {
 
 // run serves until the context ends and returns the exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	addr, opts, err := parseFlags(args, stderr)
+	s, err := parseFlags(args, stderr)
 	switch {
 	case errors.Is(err, flag.ErrHelp):
 		return exitDone
 	case err != nil:
 		return exitUsage
 	}
-	listener, err := net.Listen("tcp", addr)
-	if err != nil {
-		fmt.Fprintln(stderr, "dynamosim:", err)
-		return exitFailed
-	}
-	fmt.Fprintln(stdout, url(listener.Addr()))
-	if err := serve(ctx, listener, dynamosim.Open(opts)); err != nil {
+	if err := s.run(ctx, stdout); err != nil {
 		fmt.Fprintln(stderr, "dynamosim:", err)
 		return exitFailed
 	}
 	return exitDone
 }
 
-func parseFlags(args []string, stderr io.Writer) (addr string, opts dynamosim.Options, err error) {
+// settings are what the flags say.
+type settings struct {
+	addr, load, save string
+	dynamosim.Options
+}
+
+func (s *settings) run(ctx context.Context, stdout io.Writer) error {
+	db, err := s.open()
+	if err != nil {
+		return err
+	}
+	listener, err := net.Listen("tcp", s.addr)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(stdout, url(listener.Addr()))
+	if err := serve(ctx, listener, db); err != nil || s.save == "" {
+		return err
+	}
+	return save(db, s.save)
+}
+
+func (s *settings) open() (*dynamosim.DB, error) {
+	if s.load == "" {
+		return dynamosim.Open(s.Options), nil
+	}
+	file, err := os.Open(s.load)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	s.Now = time.Now
+	return dynamosim.Load(file, s.Options)
+}
+
+// save replaces a file in one step, so that it is never half of a database.
+func save(db *dynamosim.DB, path string) (err error) {
+	file, err := os.CreateTemp(filepath.Dir(path), ".dynamosim-*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			os.Remove(file.Name())
+		}
+	}()
+	if err := errors.Join(db.Save(file), file.Close()); err != nil {
+		return err
+	}
+	return os.Rename(file.Name(), path)
+}
+
+func parseFlags(args []string, stderr io.Writer) (s settings, err error) {
 	flags := flag.NewFlagSet("dynamosim", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	flags.Usage = func() {
 		fmt.Fprint(stderr, usage)
 		flags.PrintDefaults()
 	}
-	flags.StringVar(&addr, "addr", "127.0.0.1:8000", "`address` to listen on; port 0 chooses one")
-	flags.DurationVar(&opts.IndexLag.Max, "lag", 0, "how long global indexes may be behind, at most")
-	flags.StringVar(&opts.Region, "region", "us-east-1", "region in resource names")
-	flags.Uint64Var(&opts.Seed, "seed", 0, "orders what DynamoDB leaves unordered")
+	flags.StringVar(&s.addr, "addr", "127.0.0.1:8000", "`address` to listen on; port 0 chooses one")
+	flags.StringVar(&s.load, "load", "", "begin with the database in a `file` that -save wrote")
+	flags.StringVar(&s.save, "save", "", "when stopped, save the database to a `file`")
+	flags.DurationVar(&s.IndexLag.Max, "lag", 0, "how long global indexes may be behind, at most")
+	region := flags.String("region", "", "region in resource names (default that of -load, else us-east-1)")
+	flags.Uint64Var(&s.Seed, "seed", 0, "orders what DynamoDB leaves unordered")
 	heat := flags.Bool("heat", false, "limit a partition key to 1,000 write units and 3,000 read units a second, without burst")
 	if err := flags.Parse(args); err != nil {
-		return "", opts, err
+		return s, err
 	}
 	switch {
 	case flags.NArg() > 0:
 		err = fmt.Errorf("unexpected argument %q", flags.Arg(0))
-	case opts.IndexLag.Max < 0:
-		err = fmt.Errorf("-lag %v is below zero", opts.IndexLag.Max)
-	case opts.Region == "":
-		err = errors.New("-region is empty")
+	case s.IndexLag.Max < 0:
+		err = fmt.Errorf("-lag %v is below zero", s.IndexLag.Max)
 	}
 	if err != nil {
 		fmt.Fprintln(stderr, "dynamosim:", err)
 		flags.Usage()
 	}
+	s.Region = *region
 	if *heat {
-		opts.Heat = &dynamosim.Heat{}
+		s.Heat = &dynamosim.Heat{}
 	}
-	return addr, opts, err
+	return s, err
 }
 
 // url is where a client on this machine reaches the listener.

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"io"
 	"net"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -106,6 +108,34 @@ func TestAnSDKReachesTheDatabaseAndAnInterruptStopsIt(t *testing.T) {
 	}
 }
 
+func TestWhatIsSavedAtAnInterruptIsThereAgain(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "saved.db")
+	p := start(t, "-save", file, "-region", "eu-west-2")
+	arn := p.createTable(t)
+	if err := p.put(t, "a"); err != nil {
+		t.Fatal(err)
+	}
+	p.stop()
+	if code := <-p.exit; code != exitDone {
+		t.Fatalf("exit code %d", code)
+	}
+	again := start(t, "-load", file)
+	if n := again.count(t, nil, "a"); n != 1 {
+		t.Errorf("the loaded table shows %d items", n)
+	}
+	out, err := again.DescribeTable(t.Context(), &dynamodb.DescribeTableInput{TableName: aws.String("things")})
+	if err != nil || *out.Table.TableArn != arn {
+		t.Errorf("the table is %v, want %s (error %v)", out, arn, err)
+	}
+	if err := os.WriteFile(file, []byte("something else"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var stderr bytes.Buffer
+	if code := run(t.Context(), []string{"-load", file}, io.Discard, &stderr); code != exitFailed || !strings.Contains(stderr.String(), "DFN-1503") {
+		t.Errorf("a file that is none: exit code %d, %s", code, stderr.String())
+	}
+}
+
 func TestTheLagFlagKeepsIndexesBehind(t *testing.T) {
 	p := start(t, "-lag", "1000h", "-seed", "7")
 	p.createTable(t)
@@ -151,7 +181,7 @@ func TestWrongUsageIsTold(t *testing.T) {
 		"argument":         {[]string{"table"}, exitUsage, `unexpected argument "table"`},
 		"negative lag":     {[]string{"-lag", "-1s"}, exitUsage, "below zero"},
 		"no duration":      {[]string{"-lag", "5"}, exitUsage, "usage: dynamosim"},
-		"no region":        {[]string{"-region", ""}, exitUsage, "-region is empty"},
+		"no saved file":    {[]string{"-load", "nowhere/a.db"}, exitFailed, "nowhere/a.db"},
 		"no address":       {[]string{"-addr", "nowhere"}, exitFailed, "dynamosim: listen"},
 		"address is taken": {[]string{"-addr", busy.Addr().String()}, exitFailed, "dynamosim: listen"},
 	}

@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 	"time"
+
+	"github.com/dynafin/dynafin/dynamosim/internal/value"
 )
 
 // Lag is how far global indexes are behind their tables. The zero value is not at all.
@@ -40,9 +42,11 @@ type step struct {
 	owner entryOwner
 	key   string
 	row   row
-	made  time.Time
-	due   time.Time
-	rank  uint64
+	// gone is the entry that is taken out.
+	gone value.Item
+	made time.Time
+	due  time.Time
+	rank uint64
 	// number orders steps that nothing else orders.
 	number uint64
 }
@@ -58,15 +62,18 @@ func newBacklog(lag Lag, seed uint64) backlog {
 	return backlog{lag: lag, chance: newChance(seed, chanceLag), tails: map[entryOwner]tail{}}
 }
 
-// holds reports whether changes to an index wait. Local indexes are part of their table's partitions and never do.
-func (b *backlog) holds(ix *index) bool { return !ix.local && (b.lag.Max > 0 || b.lag.Stepped) }
+// holds reports whether changes to an index wait. Local indexes are part of their table's partitions and never do. Without
+// a lag they wait only behind what waited when the database was saved.
+func (b *backlog) holds(ix *index) bool {
+	return !ix.local && (b.lag.Max > 0 || b.lag.Stepped || len(b.steps) > 0)
+}
 
 // add takes a change that an index shall hear of.
 func (b *backlog) add(now time.Time, base string, d indexChange) {
 	owner := entryOwner{d.index, base}
 	last, end := b.tails[owner], b.tails[owner]
-	put := func(key string, r row) {
-		s := step{owner: owner, key: key, row: r, made: now, due: last.due, rank: last.rank, number: b.made}
+	put := func(key string, r row, gone value.Item) {
+		s := step{owner: owner, key: key, row: r, gone: gone, made: now, due: last.due, rank: last.rank, number: b.made}
 		b.made++
 		if b.lag.Stepped {
 			s.rank = max(s.rank, b.chance.next())
@@ -80,10 +87,10 @@ func (b *backlog) add(now time.Time, base string, d indexChange) {
 		}
 	}
 	if d.before.exists() && d.beforeKey != d.afterKey {
-		put(d.beforeKey, row{})
+		put(d.beforeKey, row{}, d.before.item)
 	}
 	if d.after.exists() {
-		put(d.afterKey, d.after)
+		put(d.afterKey, d.after, value.Item{})
 	}
 	b.tails[owner] = end
 }

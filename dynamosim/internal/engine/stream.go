@@ -157,7 +157,7 @@ func (e *Engine) enableStream(now time.Time, t *table, view string) {
 	}
 	for at := now.UTC(); ; at = at.Add(time.Millisecond) {
 		s.label = at.Format("2006-01-02T15:04:05.000")
-		s.arn = e.tableARN(t.name) + "/stream/" + s.label
+		s.arn = e.streamARN(t.name, s.label)
 		if _, taken := e.streams.Get(s.arn); !taken {
 			break
 		}

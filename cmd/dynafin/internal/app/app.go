@@ -31,7 +31,8 @@ type Command func(*App) *cobra.Command
 const rootHelp = `Looks at what the dynafin library wrote to DynamoDB, and mends it.
 
 Commands are nouns with verbs: dynafin outbox groups. They read only, unless their help says "changes data".
-The data is named by a deployment file (--config) or by --table PART=NAME; it is on AWS, or at any endpoint (--endpoint).
+The data is named by a deployment file (--config) or by --table PART=NAME; it is on AWS, at any endpoint (--endpoint),
+or in a saved simulator (--load).
 
 exit code: 0 nothing wrong, 1 could not run, 2 wrong usage, 3 something needs a person`
 
@@ -64,6 +65,9 @@ func Run(ctx context.Context, env Env, commands ...Command) int {
 		root.AddCommand(command(a))
 	}
 	cmd, err := root.ExecuteContextC(ctx)
+	if saveErr := a.close(); saveErr != nil {
+		err = errors.Join(err, saveErr)
+	}
 	if err != nil && !a.started {
 		err = Usage("%v", err)
 	}

@@ -9,12 +9,12 @@ import (
 
 // flags are those of every command.
 type flags struct {
-	endpoint, region    string
-	config              string
-	tables, tenants     []string
-	output              string
-	wide, noColor, scan bool
-	maxRCU              int
+	endpoint, region, load string
+	config                 string
+	tables, tenants        []string
+	output                 string
+	wide, noColor, scan    bool
+	maxRCU                 int
 }
 
 // The formats of --output.
@@ -36,6 +36,7 @@ func (f *flags) register(set *pflag.FlagSet) {
 	set.StringArrayVar(&f.tenants, "tenant", nil, "`TENANT` to look at; repeatable (default: those of the deployment)")
 	set.StringVar(&f.endpoint, "endpoint", "", "`URL` of another DynamoDB than that of AWS")
 	set.StringVar(&f.region, "region", "", "AWS Region (default: that of the AWS configuration)")
+	set.StringVar(&f.load, "load", "", "saved simulator `FILE` to work on, in place of any DynamoDB; changes are saved to it")
 	set.StringVarP(&f.output, "output", "o", FormatTable, "output: "+strings.Join(formats, ", "))
 	set.BoolVar(&f.wide, "wide", false, "do not shorten IDs in tables")
 	set.BoolVar(&f.noColor, "no-color", false, "no colour on a terminal; $NO_COLOR does the same")
@@ -49,6 +50,8 @@ func (f *flags) check() error {
 		return Usage("--output %q is none of %s", f.output, strings.Join(formats, ", "))
 	case f.maxRCU < 1:
 		return Usage("--max-rcu %d is below 1", f.maxRCU)
+	case f.load != "" && f.endpoint != "":
+		return Usage("--load and --endpoint exclude each other")
 	}
 	return nil
 }

@@ -2,6 +2,10 @@ package app
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -34,6 +38,8 @@ func (a *App) Store(ctx context.Context) (*Store, error) {
 	var store *Store
 	var err error
 	switch {
+	case a.flags.load != "":
+		store, err = a.openSaved(meter)
 	case a.Simulator != nil:
 		store = &Store{Client: a.Simulator.Client(meter.install), Region: "us-east-1", Endpoint: "simulator", Simulator: a.Simulator}
 	default:
@@ -45,6 +51,19 @@ func (a *App) Store(ctx context.Context) (*Store, error) {
 	store.Meter = meter
 	a.store = store
 	return store, nil
+}
+
+func (a *App) openSaved(meter *Meter) (*Store, error) {
+	file, err := os.Open(a.flags.load)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	db, err := dynamosim.Load(file, dynamosim.Options{})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", a.flags.load, err)
+	}
+	return &Store{Client: db.Client(meter.install), Region: db.Client().Options().Region, Endpoint: a.flags.load, Simulator: db, stands: db.Now().UTC()}, nil
 }
 
 // connect takes credentials and Region from where the AWS command line takes them.
@@ -66,4 +85,29 @@ func (a *App) connect(ctx context.Context, meter *Meter) (*Store, error) {
 		}
 	})
 	return &Store{Client: client, Region: c.Region, Endpoint: a.flags.endpoint}, nil
+}
+
+// close saves a saved simulator that was written to. The file is replaced in one step, so it is never half of it.
+func (a *App) close() error {
+	if a.store == nil || a.flags.load == "" || !a.store.Meter.wrote {
+		return nil
+	}
+	return SaveSimulator(a.store.Simulator, a.flags.load)
+}
+
+// SaveSimulator saves a simulator to a file, which is replaced in one step.
+func SaveSimulator(db *dynamosim.DB, path string) (err error) {
+	file, err := os.CreateTemp(filepath.Dir(path), ".dynafin-*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			os.Remove(file.Name())
+		}
+	}()
+	if err := errors.Join(db.Save(file), file.Close()); err != nil {
+		return err
+	}
+	return os.Rename(file.Name(), path)
 }
