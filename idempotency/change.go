@@ -13,6 +13,7 @@ import (
 
 	"github.com/dynafin/dynafin/internal/keys"
 	"github.com/dynafin/dynafin/internal/update"
+	"github.com/dynafin/dynafin/internal/watch"
 	"github.com/dynafin/dynafin/txn"
 )
 
@@ -188,7 +189,7 @@ func (c *change) apply(ctx context.Context, client Updater) (*Record, error) {
 		ExpressionAttributeNames: c.Names(), ExpressionAttributeValues: c.Values(),
 		ReturnValues:                        types.ReturnValueAllNew,
 		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
-	})
+	}, watch.In(ctx)...)
 	if err == nil {
 		return config.decode(c.read.Tenant, c.read.Key, out.Attributes)
 	}

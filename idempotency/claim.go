@@ -13,6 +13,7 @@ import (
 
 	"github.com/dynafin/dynafin/capacity"
 	"github.com/dynafin/dynafin/internal/keys"
+	"github.com/dynafin/dynafin/internal/watch"
 	"github.com/dynafin/dynafin/txn"
 )
 
@@ -55,7 +56,9 @@ func (c *Claim) Attempt() int { return c.record.Attempt }
 //
 // Cost: 1 write unit for each KiB begun of the record, and 1 of the index for an attempt that is listed. A replay costs the
 // refused write, 1 unit for each KiB begun of the stored record, and no read; with a [Cache] nothing.
-func (r *Requests) Begin(ctx context.Context, client Claimer, request Request, mode Mode) (*Claim, error) {
+func (r *Requests) Begin(ctx context.Context, client Claimer, request Request, mode Mode) (_ *Claim, err error) {
+	ctx, op := r.watch.Begin(ctx, "AP08.begin")
+	defer op.End(&err)
 	id, key, err := r.identify(request)
 	if err != nil {
 		return nil, err
@@ -76,7 +79,7 @@ func (r *Requests) Begin(ctx context.Context, client Claimer, request Request, m
 		ConditionExpression:                 aws.String("attribute_not_exists(#pk)"),
 		ExpressionAttributeNames:            map[string]string{"#pk": r.config.Table.PK},
 		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
-	})
+	}, watch.In(ctx)...)
 	if err == nil {
 		return r.claimed(first)
 	}
@@ -252,7 +255,9 @@ func (c *Claim) Reject(result Result) txn.Part {
 // backward, also when a clock does. If the claim is no longer the record's, the error is a [*LeaseLostError].
 //
 // Cost: 1 write unit for each KiB begun of the record, and 2 of the index if the attempt is listed.
-func (c *Claim) Renew(ctx context.Context, client Updater, lease time.Duration) (time.Time, error) {
+func (c *Claim) Renew(ctx context.Context, client Updater, lease time.Duration) (_ time.Time, err error) {
+	ctx, op := c.requests.watch.Begin(ctx, "AP08.renew")
+	defer op.End(&err)
 	if lease <= 0 || lease > LeaseMax {
 		return time.Time{}, &InvalidError{Field: "lease", Reason: "must be above zero and at most " + LeaseMax.String()}
 	}
@@ -280,7 +285,9 @@ func (c *Claim) Renew(ctx context.Context, client Updater, lease time.Duration) 
 // begin at once. Of a transactional attempt that is true if nothing was committed.
 //
 // Cost: 1 write unit for each KiB begun of the record, and 2 of the index if the attempt is listed.
-func (c *Claim) Release(ctx context.Context, client Updater, reason string) error {
+func (c *Claim) Release(ctx context.Context, client Updater, reason string) (err error) {
+	ctx, op := c.requests.watch.Begin(ctx, "AP08.release")
+	defer op.End(&err)
 	now := c.requests.config.Now()
 	change := c.requests.change(stepRelease, &c.record, now)
 	change.left()
@@ -288,7 +295,7 @@ func (c *Claim) Release(ctx context.Context, client Updater, reason string) erro
 	if c.record.listed() {
 		change.due(now.Add(c.requests.config.RetryHold))
 	}
-	_, err := change.apply(ctx, client)
+	_, err = change.apply(ctx, client)
 	return err
 }
 
@@ -322,7 +329,9 @@ func (e Evidence) validate() error {
 // the lease on: until then the effect may still be under way.
 //
 // Cost: 1 write unit for each KiB begun of the record, and 1 of the index if the attempt was not listed (AMP13).
-func (c *Claim) Repair(ctx context.Context, client Updater, evidence Evidence) error {
+func (c *Claim) Repair(ctx context.Context, client Updater, evidence Evidence) (err error) {
+	ctx, op := c.requests.watch.Begin(ctx, "AP18.repair")
+	defer op.End(&err)
 	if err := evidence.validate(); err != nil {
 		return err
 	}
@@ -331,6 +340,6 @@ func (c *Claim) Repair(ctx context.Context, client Updater, evidence Evidence) e
 	change.because(evidence.Reason, evidence.Details)
 	change.Set(attrProbes, numberAttr(0))
 	change.due(c.record.LeaseUntil)
-	_, err := change.apply(ctx, client)
+	_, err = change.apply(ctx, client)
 	return err
 }

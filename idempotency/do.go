@@ -5,6 +5,8 @@ import (
 	"errors"
 	"time"
 
+	"github.com/dynafin/dynafin/internal/watch"
+	"github.com/dynafin/dynafin/observe"
 	"github.com/dynafin/dynafin/txn"
 )
 
@@ -59,12 +61,15 @@ func NoEffect(err error) error {
 // request is taken over or goes to repair then.
 //
 // Cost: Begin and Complete.
-func (r *Requests) Do(ctx context.Context, client Client, request Request, work Work) (Answer, error) {
+func (r *Requests) Do(ctx context.Context, client Client, request Request, work Work) (_ Answer, err error) {
+	ctx, op := r.watch.Begin(ctx, "AP08.do")
+	defer op.End(&err)
 	if work.Run == nil {
 		return Answer{}, &InvalidError{Field: "Work.Run", Reason: "is missing"}
 	}
 	claim, err := r.Begin(ctx, client, request, work.Mode)
 	if replayed, ok := Replayed(err); ok {
+		watch.Outcome(ctx, observe.Replayed)
 		return Answer{Result: replayed.Result, Replayed: true}, nil
 	}
 	if err != nil {
@@ -74,7 +79,9 @@ func (r *Requests) Do(ctx context.Context, client Client, request Request, work 
 }
 
 // Run does the work of a claim as [Requests.Do] does.
-func (c *Claim) Run(ctx context.Context, client Client, work Work) (Answer, error) {
+func (c *Claim) Run(ctx context.Context, client Client, work Work) (_ Answer, err error) {
+	ctx, op := c.requests.watch.Begin(ctx, "AP08.run")
+	defer op.End(&err)
 	lease := max(c.record.LeaseUntil.Sub(c.requests.config.Now()), time.Second)
 	returned := false
 	defer func() {
@@ -84,7 +91,9 @@ func (c *Claim) Run(ctx context.Context, client Client, work Work) (Answer, erro
 			_, _ = c.giveUp(settle, client, errors.New("the work panicked"))
 		}
 	}()
-	result, parts, err := c.work(ctx, lease, work)
+	watch.Outcome(ctx, observe.Failed) // if the work panics
+	result, parts, err := c.work(watch.Outside(ctx), lease, work)
+	watch.Outcome(ctx, observe.OK)
 	returned = true
 	settle, cancel := context.WithTimeout(context.WithoutCancel(ctx), lease) // whatever became of the client, or of the lease
 	defer cancel()
@@ -123,6 +132,7 @@ func (c *Claim) failed(ctx context.Context, client Client, cause error) (Answer,
 		replayed, ok = c.giveUp(ctx, client, cause)
 	}
 	if ok {
+		watch.Outcome(ctx, observe.Replayed)
 		return Answer{Result: replayed.Result, Replayed: true}, nil
 	}
 	return Answer{}, cause

@@ -5,6 +5,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/dynafin/dynafin/internal/watch"
 )
 
 // Reader is the one call that Lookup makes. *dynamodb.Client satisfies it.
@@ -20,7 +22,9 @@ type Reader interface {
 // not. A transaction that is still under way may create the record after the read.
 //
 // Cost: 1 read unit for each 4 KiB begun of the record.
-func (r *Requests) Lookup(ctx context.Context, client Reader, request Request) (Result, error) {
+func (r *Requests) Lookup(ctx context.Context, client Reader, request Request) (_ Result, err error) {
+	ctx, op := r.watch.Begin(ctx, "AP08.lookup")
+	defer op.End(&err)
 	id, key, err := r.identify(request)
 	if err != nil {
 		return Result{}, err
@@ -29,7 +33,7 @@ func (r *Requests) Lookup(ctx context.Context, client Reader, request Request) (
 		TableName:      aws.String(r.config.Table.Name),
 		Key:            key,
 		ConsistentRead: aws.Bool(true),
-	})
+	}, watch.In(ctx)...)
 	if err != nil {
 		return Result{}, errRead.Wrap(err, "idempotency: lookup of %s: %v", business(id.tenant, id.key), err)
 	}

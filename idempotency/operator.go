@@ -9,6 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/dynafin/dynafin/internal/keys"
+	"github.com/dynafin/dynafin/internal/watch"
 	"github.com/dynafin/dynafin/txn"
 )
 
@@ -99,7 +100,9 @@ func (c *change) audited(note Audit) txn.Part {
 // up.
 //
 // Cost: 1 read unit for each 4 KiB begun, strongly consistent.
-func (r *Requests) Audits(ctx context.Context, client QueryClient, tenant, key string) ([]Audit, error) {
+func (r *Requests) Audits(ctx context.Context, client QueryClient, tenant, key string) (_ []Audit, err error) {
+	ctx, op := r.watch.Begin(ctx, "AP18.audits")
+	defer op.End(&err)
 	if r.err != nil {
 		return nil, r.err
 	}
@@ -115,7 +118,7 @@ func (r *Requests) Audits(ctx context.Context, client QueryClient, tenant, key s
 	}
 	var notes []Audit
 	for more := true; more; more = query.ExclusiveStartKey != nil {
-		page, err := client.Query(ctx, query)
+		page, err := client.Query(ctx, query, watch.In(ctx)...)
 		if err != nil {
 			return nil, errRead.Wrap(err, "idempotency: notes of %s: %v", business(tenant, key), err)
 		}

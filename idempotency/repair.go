@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/dynafin/dynafin/internal/keys"
+	"github.com/dynafin/dynafin/internal/watch"
 	"github.com/dynafin/dynafin/txn"
 )
 
@@ -57,7 +58,9 @@ type Listed struct {
 // [*NotFoundError].
 //
 // Cost: 1 read unit for each 4 KiB begun of the record.
-func (r *Requests) Get(ctx context.Context, client Reader, tenant, key string) (Record, error) {
+func (r *Requests) Get(ctx context.Context, client Reader, tenant, key string) (_ Record, err error) {
+	ctx, op := r.watch.Begin(ctx, "AP08.get")
+	defer op.End(&err)
 	if r.err != nil {
 		return Record{}, r.err
 	}
@@ -67,7 +70,7 @@ func (r *Requests) Get(ctx context.Context, client Reader, tenant, key string) (
 	}
 	out, err := client.GetItem(ctx, &dynamodb.GetItemInput{
 		TableName: &r.config.Table.Name, Key: r.config.Table.Key(place.PK, place.SK), ConsistentRead: aws.Bool(true),
-	})
+	}, watch.In(ctx)...)
 	if err != nil {
 		return Record{}, errRead.Wrap(err, "idempotency: read of %s: %v", business(tenant, key), err)
 	}
@@ -93,7 +96,7 @@ func (r *Requests) Due(ctx context.Context, client QueryClient, tenant string, c
 	if err != nil {
 		return failing[Listed](&InvalidError{Field: "cutoff", Reason: "cannot be stored", Cause: err})
 	}
-	return r.listed(ctx, client, tenant, keys.RepairDuePartition, through, func(k keys.Key) (Listed, error) {
+	return r.listed(ctx, client, tenant, "AP18.due", keys.RepairDuePartition, through, func(k keys.Key) (Listed, error) {
 		tenant, _, at, key, err := keys.ParseRepairDue(k)
 		return Listed{Tenant: tenant, Key: key, At: at}, err
 	})
@@ -105,13 +108,8 @@ func (r *Requests) Due(ctx context.Context, client QueryClient, tenant string, c
 //
 // Cost: as for [Requests.Due], and 1 read unit for each 4 KiB begun of every record.
 func (r *Requests) Escalated(ctx context.Context, client RepairReader, tenant string) iter.Seq2[Record, error] {
-	const all = "AU" // behind every key that begins with AT#
-	listed := r.listed(ctx, client, tenant, keys.RepairEscalatedPartition, all, func(k keys.Key) (Listed, error) {
-		tenant, _, at, key, err := keys.ParseRepairEscalated(k)
-		return Listed{Tenant: tenant, Key: key, At: at}, err
-	})
-	return func(yield func(Record, error) bool) {
-		for entry, err := range listed {
+	return watch.Each(ctx, &r.watch, "AP18.escalated", "", func(ctx context.Context, yield func(Record, error) bool) {
+		for entry, err := range r.listed(ctx, client, tenant, "", keys.RepairEscalatedPartition, allEscalated, escalatedEntry) {
 			var rec Record
 			if err == nil {
 				rec, err = r.Get(ctx, client, entry.Tenant, entry.Key)
@@ -123,7 +121,14 @@ func (r *Requests) Escalated(ctx context.Context, client RepairReader, tenant st
 				return
 			}
 		}
-	}
+	})
+}
+
+const allEscalated = "AU" // behind every key that begins with AT#
+
+func escalatedEntry(k keys.Key) (Listed, error) {
+	tenant, _, at, key, err := keys.ParseRepairEscalated(k)
+	return Listed{Tenant: tenant, Key: key, At: at}, err
 }
 
 func failing[V any](err error) iter.Seq2[V, error] {
@@ -134,12 +139,13 @@ func failing[V any](err error) iter.Seq2[V, error] {
 }
 
 // listed reads the entries of all shards up to a sort key.
-func (r *Requests) listed(ctx context.Context, client QueryClient, tenant string, partition func(string, int) (string, error),
+func (r *Requests) listed(ctx context.Context, client QueryClient, tenant, label string, partition func(string, int) (string, error),
 	through string, parse func(keys.Key) (Listed, error)) iter.Seq2[Listed, error] {
-	if r.err != nil {
-		return failing[Listed](r.err)
-	}
-	return func(yield func(Listed, error) bool) {
+	return watch.Each(ctx, &r.watch, label, "", func(ctx context.Context, yield func(Listed, error) bool) {
+		if r.err != nil {
+			yield(Listed{}, r.err)
+			return
+		}
 		for shard := range r.config.Map.Shards {
 			pk, err := partition(tenant, shard)
 			if err != nil {
@@ -153,7 +159,7 @@ func (r *Requests) listed(ctx context.Context, client QueryClient, tenant string
 				ExpressionAttributeValues: txn.Item{":pk": stringAttr(pk), ":through": stringAttr(through)},
 			}
 			for more := true; more; more = query.ExclusiveStartKey != nil {
-				page, err := client.Query(ctx, query)
+				page, err := client.Query(ctx, query, watch.In(ctx)...)
 				if err != nil {
 					yield(Listed{}, errRead.Wrap(err, "idempotency: list of requests of tenant %q in need of repair: %v", tenant, err))
 					return
@@ -171,7 +177,7 @@ func (r *Requests) listed(ctx context.Context, client QueryClient, tenant string
 				query.ExclusiveStartKey = page.LastEvaluatedKey
 			}
 		}
-	}
+	})
 }
 
 // Finding is what a [Prober] found out.

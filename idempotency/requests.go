@@ -11,6 +11,8 @@ import (
 	"github.com/dynafin/dynafin/capacity"
 	"github.com/dynafin/dynafin/internal/ambient"
 	"github.com/dynafin/dynafin/internal/keys"
+	"github.com/dynafin/dynafin/internal/watch"
+	"github.com/dynafin/dynafin/observe"
 	"github.com/dynafin/dynafin/shardmap"
 	"github.com/dynafin/dynafin/txn"
 )
@@ -78,8 +80,10 @@ type Config struct {
 	RetryHold time.Duration
 	// Cache, if set, keeps completed results in memory, see [NewCache].
 	Cache *Cache
-	// Txn configures the commits of [Requests.Do] and of the repair worker.
+	// Txn configures the commits of [Requests.Do] and of the repair worker. Its Observer is by default the one below.
 	Txn txn.Config
+	// Observer, if set, is told of every operation, and by [Requests.Queue] how much waits for repair and for an operator.
+	Observer observe.Observer
 	// Now is the clock. Default: time.Now.
 	Now func() time.Time
 	// NewID makes the token of an attempt: unique, up to 36 bytes. Default: 128 random bits.
@@ -106,6 +110,9 @@ func (c Config) WithDefaults() Config {
 	}
 	c.Lease = cmp.Or(c.Lease, LeaseDefault)
 	c.RetryHold = cmp.Or(c.RetryHold, RetryHoldDefault)
+	if c.Txn.Observer == nil {
+		c.Txn.Observer = c.Observer
+	}
 	if c.Now == nil {
 		c.Now = time.Now
 	}
@@ -147,6 +154,7 @@ func (c Config) Validate() error {
 type Requests struct {
 	config Config
 	err    error
+	watch  watch.Watch
 }
 
 // newID makes a token that can be stored and compared.
@@ -160,7 +168,9 @@ func (r *Requests) newID() (string, error) {
 
 // New returns Requests. A configuration that breaks a rule (see [Config.Validate]) is reported by each call.
 func New(config Config) *Requests {
-	return &Requests{config: config.WithDefaults(), err: config.Validate()}
+	err := config.Validate()
+	config = config.WithDefaults()
+	return &Requests{config: config, err: err, watch: watch.New("idempotency", "", config.Observer, config.Now)}
 }
 
 // expiry returns the TTL value of a record completed now, so that none ends before the horizon;

@@ -8,6 +8,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/dynafin/dynafin/internal/ambient"
+	"github.com/dynafin/dynafin/internal/watch"
+	"github.com/dynafin/dynafin/observe"
 	"github.com/dynafin/dynafin/txn"
 )
 
@@ -42,25 +44,13 @@ type RepairConfig struct {
 	Poll time.Duration
 	// Sleep waits, for no longer than the context. Default: a timer.
 	Sleep func(ctx context.Context, d time.Duration) error
-	// Observer, if set, is told of every step.
-	Observer func(ctx context.Context, o RepairObservation)
+	// Observer is told of every step: due and read of what is repaired, then probe, find, postpone, allow, escalate, lapse,
+	// expire or abandon of one request, and after each round how many were due. Default: that of the Requests.
+	Observer observe.Observer
 }
 
 // AbandonedCode is the code of a request that nobody repeated, unless configured otherwise.
 const AbandonedCode = "ABANDONED"
-
-// RepairObservation is what an Observer learns of one request of one round.
-type RepairObservation struct {
-	// Pattern is the access pattern: "AP18." and the step, for example "AP18.find"; "AP18.read" and "AP18.list" for what
-	// could not be read.
-	Pattern string
-	// Tenant and Key are the request; Key is empty for a list.
-	Tenant, Key string
-	// Reason is what was found, for example why a request was escalated.
-	Reason string
-	// Err is nil if the step was taken. A [LeaseLostError] is expected where workers meet, and no fault.
-	Err error
-}
 
 // Round counts what one round of a RepairWorker did.
 type Round struct {
@@ -89,9 +79,6 @@ func (c RepairConfig) withDefaults() RepairConfig {
 	}
 	if c.Sleep == nil {
 		c.Sleep = ambient.Sleep
-	}
-	if c.Observer == nil {
-		c.Observer = func(context.Context, RepairObservation) {}
 	}
 	return c
 }
@@ -129,6 +116,11 @@ type RepairWorker struct {
 // NewRepairWorker returns a RepairWorker. A configuration that breaks a rule is reported by Once and Run.
 func NewRepairWorker(requests *Requests, client RepairClient, prober Prober, config RepairConfig) *RepairWorker {
 	config = config.withDefaults()
+	if config.Observer != nil {
+		told := *requests
+		told.watch = watch.New("idempotency", "", config.Observer, requests.config.Now)
+		requests = &told
+	}
 	w := &RepairWorker{requests: requests, client: client, prober: prober, config: config, err: errors.Join(requests.err, config.validate())}
 	if prober == nil {
 		w.err = errors.Join(w.err, &InvalidError{Field: "prober", Reason: "is missing"})
@@ -165,7 +157,6 @@ func (w *RepairWorker) Once(ctx context.Context) (Round, error) {
 		cutoff := w.requests.config.Now().Add(-w.config.Grace)
 		for entry, err := range w.requests.Due(ctx, w.client, tenant, cutoff) {
 			if err != nil {
-				w.observe(ctx, "list", Listed{Tenant: tenant}, "", err)
 				faults = append(faults, err)
 				continue
 			}
@@ -176,23 +167,39 @@ func (w *RepairWorker) Once(ctx context.Context) (Round, error) {
 			return round, err
 		}
 	}
-	return round, errors.Join(faults...)
+	if err := errors.Join(faults...); err != nil {
+		return round, err
+	}
+	w.requests.watch.Measure(ctx, "AP18", observe.RepairsDue, int64(round.Listed))
+	return round, nil
 }
 
-func (w *RepairWorker) observe(ctx context.Context, step string, entry Listed, reason string, err error) {
-	w.config.Observer(ctx, RepairObservation{Pattern: "AP18." + step, Tenant: entry.Tenant, Key: entry.Key, Reason: reason, Err: err})
+// take takes a step, which is a change by itself, and says whether it was taken.
+func (w *RepairWorker) take(ctx context.Context, round *Round, c *change) (*Record, bool) {
+	var after *Record
+	err := w.report(ctx, c.step, func(ctx context.Context) (err error) {
+		after, err = c.apply(ctx, w.client)
+		return err
+	})
+	return after, round.took(err)
+}
+
+// report makes a step an operation.
+func (w *RepairWorker) report(ctx context.Context, step step, do func(context.Context) error) (err error) {
+	ctx, op := w.requests.watch.Begin(ctx, "AP18."+string(step))
+	defer op.End(&err)
+	return do(ctx)
 }
 
 // took notes how a step ended, and says whether it was taken.
-func (w *RepairWorker) took(ctx context.Context, round *Round, step step, entry Listed, reason string, err error) bool {
-	w.observe(ctx, string(step), entry, reason, err)
+func (r *Round) took(err error) bool {
 	switch {
 	case err == nil:
 		return true
 	case errors.Is(err, ErrLeaseLost):
-		round.Stale++
+		r.Stale++
 	default:
-		round.Failed++
+		r.Failed++
 	}
 	return false
 }
@@ -200,13 +207,16 @@ func (w *RepairWorker) took(ctx context.Context, round *Round, step step, entry 
 // repair takes up one request. Only what a strong read shows counts, and only if it is at the place where it was listed:
 // what has moved since is listed there, or done with.
 func (w *RepairWorker) repair(ctx context.Context, round *Round, entry Listed) {
-	rec, err := w.requests.Get(ctx, w.client, entry.Tenant, entry.Key)
+	var rec Record
+	err := w.report(ctx, "read", func(ctx context.Context) (err error) {
+		rec, err = w.requests.Get(ctx, w.client, entry.Tenant, entry.Key)
+		return err
+	})
 	if errors.Is(err, ErrNotFound) {
 		round.Stale++
 		return
 	}
 	if err != nil {
-		w.observe(ctx, "read", entry, "", err)
 		round.Failed++
 		return
 	}
@@ -218,7 +228,7 @@ func (w *RepairWorker) repair(ctx context.Context, round *Round, entry Listed) {
 		c := w.requests.change(stepAbandon, &rec, now)
 		c.complete(w.config.Abandoned.clone(), now)
 		c.mine = func(stored *Record) bool { return stored.State == Completed && stored.Revision == rec.Revision+1 }
-		if _, err := c.apply(ctx, w.client); w.took(ctx, round, stepAbandon, entry, rec.Reason, err) {
+		if _, ok := w.take(ctx, round, c); ok {
 			round.Abandoned++
 		}
 	case rec.State == InProgress && rec.Mode == Transactional:
@@ -227,21 +237,20 @@ func (w *RepairWorker) repair(ctx context.Context, round *Round, entry Listed) {
 		c.left()
 		c.because("the lease ended, and nothing was committed", nil)
 		c.due(now.Add(w.requests.config.RetryHold))
-		if _, err := c.apply(ctx, w.client); w.took(ctx, round, stepLapse, entry, "", err) {
+		if _, ok := w.take(ctx, round, c); ok {
 			round.Released++
 		}
 	case rec.State == InProgress:
-		after, err := w.requests.expire(&rec, now).apply(ctx, w.client)
-		if w.took(ctx, round, stepExpire, entry, "", err) {
-			w.probe(ctx, round, entry, after)
+		if after, ok := w.take(ctx, round, w.requests.expire(&rec, now)); ok {
+			w.probe(ctx, round, after)
 		}
 	case rec.State == RepairRequired:
-		w.probe(ctx, round, entry, &rec)
+		w.probe(ctx, round, &rec)
 	}
 }
 
 // probe takes the request over on a lease, lets the service look, and does what the finding says.
-func (w *RepairWorker) probe(ctx context.Context, round *Round, entry Listed, rec *Record) {
+func (w *RepairWorker) probe(ctx context.Context, round *Round, rec *Record) {
 	token, err := w.requests.newID()
 	now := w.requests.config.Now()
 	until := now.Add(w.config.Lease)
@@ -250,10 +259,11 @@ func (w *RepairWorker) probe(ctx context.Context, round *Round, entry Listed, re
 	c.held(w.config.Owner, token, until)
 	c.Set(attrProbes, numberAttr(int64(rec.Probes+1)))
 	c.due(until)
-	if err == nil {
-		rec, err = c.apply(ctx, w.client)
+	if c.err == nil {
+		c.err = err
 	}
-	if !w.took(ctx, round, stepProbe, entry, "", err) {
+	rec, ok := w.take(ctx, round, c)
+	if !ok {
 		return
 	}
 	looking, cancel := context.WithTimeout(ctx, w.config.Lease)
@@ -265,8 +275,12 @@ func (w *RepairWorker) probe(ctx context.Context, round *Round, entry Listed, re
 	if finding.verdict == found {
 		c := w.requests.change(stepFind, rec, w.requests.config.Now())
 		c.complete(finding.result.clone(), w.requests.config.Now())
-		_, err := txn.New(w.client, w.requests.config.Txn).Commit(ctx, append([]txn.Part{c.part("AP18.find")}, finding.parts...)...)
-		if w.took(ctx, round, stepFind, entry, "", err) {
+		err := w.report(ctx, stepFind, func(ctx context.Context) error {
+			commits := txn.New(w.client, w.requests.config.Txn)
+			_, err := commits.Commit(ctx, append([]txn.Part{c.part("AP18.find")}, finding.parts...)...)
+			return err
+		})
+		if round.took(err) {
 			round.Completed++
 		}
 		if err == nil || errors.Is(err, ErrLeaseLost) {
@@ -274,11 +288,11 @@ func (w *RepairWorker) probe(ctx context.Context, round *Round, entry Listed, re
 		}
 		finding = Ambiguous(err.Error())
 	}
-	w.conclude(ctx, round, entry, rec, finding)
+	w.conclude(ctx, round, rec, finding)
 }
 
 // conclude ends a look that did not complete the request.
-func (w *RepairWorker) conclude(ctx context.Context, round *Round, entry Listed, rec *Record, finding Finding) {
+func (w *RepairWorker) conclude(ctx context.Context, round *Round, rec *Record, finding Finding) {
 	now := w.requests.config.Now()
 	next, count := stepPostpone, &round.Postponed
 	switch {
@@ -299,7 +313,7 @@ func (w *RepairWorker) conclude(ctx context.Context, round *Round, entry Listed,
 	default:
 		c.due(now.Add(w.wait(rec.Probes)))
 	}
-	if _, err := c.apply(ctx, w.client); w.took(ctx, round, next, entry, finding.reason, err) {
+	if _, ok := w.take(ctx, round, c); ok {
 		*count++
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/dynafin/dynafin/idempotency"
 	"github.com/dynafin/dynafin/internal/stores"
+	"github.com/dynafin/dynafin/observe"
 	"github.com/dynafin/dynafin/shardmap"
 	"github.com/dynafin/dynafin/txn"
 )
@@ -36,11 +37,11 @@ func newShop(t *testing.T, config idempotency.Config, repair idempotency.RepairC
 	config.Now, config.NewID, config.Txn = s.time.now, ids("claim"), txn.Config{MaxAttempts: 3, Jitter: noWait}
 	s.requests = s.keeper(config)
 	repair.Tenants = idempotency.Tenants("nobody", order("10").Tenant)
-	repair.Observer = func(_ context.Context, o idempotency.RepairObservation) {
-		if o.Err == nil {
-			s.steps = append(s.steps, o.Pattern)
+	repair.Observer = observe.Func(func(_ context.Context, e observe.Event) {
+		if e.Err == nil && e.Name != "due" && e.Name != "read" {
+			s.steps = append(s.steps, e.Label())
 		}
-	}
+	})
 	s.finding = func(idempotency.Record) (idempotency.Finding, error) { return idempotency.Ambiguous("no answer"), nil }
 	prober := idempotency.ProberFunc(func(_ context.Context, r idempotency.Record) (idempotency.Finding, error) {
 		s.asked = append(s.asked, r)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/dynafin/dynafin/idempotency"
 	"github.com/dynafin/dynafin/invariant"
+	"github.com/dynafin/dynafin/observe"
 	"github.com/dynafin/dynafin/shardmap"
 	"github.com/dynafin/dynafin/txn"
 )
@@ -201,11 +202,11 @@ func (t *till) repair(i int) {
 		})
 		worker := idempotency.NewRepairWorker(t.of(p), p.Client(), prober, idempotency.RepairConfig{
 			Tenants: idempotency.Tenants("acme"), Owner: p.Name(), Lease: 30*time.Second + off, Grace: 5 * time.Second, ProbesMax: 2,
-			RetryMin: 10 * time.Second, RetryMax: time.Minute, Observer: func(_ context.Context, o idempotency.RepairObservation) {
-				if o.Err == nil {
-					t.saw(o.Pattern)
+			RetryMin: 10 * time.Second, RetryMax: time.Minute, Observer: observe.Func(func(_ context.Context, e observe.Event) {
+				if e.Err == nil {
+					t.saw(e.Label())
 				}
-			},
+			}),
 		})
 		for !t.done() {
 			if _, err := worker.Once(ctx); err != nil {
