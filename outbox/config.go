@@ -76,6 +76,9 @@ type RelayConfig struct {
 	// for giving events back. Default: 10 s.
 	Drain time.Duration
 
+	// Heed says that operators can pause the relay: before each round it reads whether [Outbox.Pause] was called, for 1 read unit, and
+	// claims nothing while it was. A switch that cannot be read stops nothing. Default: the relay does not ask.
+	Heed bool
 	// Maps gives the shard map of a lane that is stored, for example a [shardmap.Loader]: every round asks for it, and reads
 	// the shards of all its versions. Without a map that may be used now nothing is listed, and the Observer is told.
 	// Default: the map of the Outbox.
@@ -90,7 +93,7 @@ type RelayConfig struct {
 	// Sleep waits, for no longer than the context. Default: a timer.
 	Sleep func(ctx context.Context, d time.Duration) error
 	// Observer is told of every step and every fault: claim, renew, complete, retry, park, recover, giveup, fence and
-	// reschedule of one event; map, list, look, predecessor, journal, journal.drop and journal.list of what a relay asks for;
+	// reschedule of one event; map, switch, list, look, predecessor, journal, journal.drop and journal.list of what a relay asks for;
 	// stream of records that cannot be read. After each pass it is told the backlog, at least, its oldest age, and how far
 	// the index was seen to lag; after each look for ended leases how many events are stuck. Default: that of the Outbox.
 	Observer observe.Observer

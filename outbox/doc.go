@@ -34,8 +34,8 @@
 //	               (1) create
 //	    no record ────────────┐
 //	                          ▼
-//	                     ┌─────────┐ ──┐ (9) fence
-//	                     │  READY  │   │ (10) reschedule
+//	      (13) hold      ┌─────────┐ ──┐ (9) fence
+//	  PARKED ◄────────── │  READY  │   │ (10) reschedule
 //	                     └─────────┘ ◄─┘
 //	   (2) claim            │   ▲  ▲ (5) retry
 //	   on a lease           ▼   │  │ (7) recover
@@ -62,6 +62,7 @@
 //	(10) reschedule  READY     -> READY             2        2  move       a caller, or a relay that keeps order
 //	(11) redrive     PARKED    -> READY           2 x 2      2  move       an operator, with a note
 //	(12) pass        PARKED    -> PASSED          2 x 2      1  delete     an operator, with a note
+//	(13) hold        READY     -> PARKED          2 x 2      2  move       an operator, with a note
 //
 // The units are those of a record of 1.6 KiB and an index entry of up to 1 KiB. Every step is a write on condition of the
 // state, version, attempt and claim that were read: a stale one is refused and changes nothing, and one whose answer was
@@ -85,6 +86,11 @@
 //
 // A relay that was paused past its lease finds at its next step that the event is no longer its own. What it had handed to
 // the broker is published twice: an event is published at least once, and consumers recognise it by its ID.
+//
+// # Pause
+//
+// [Outbox.Pause] and [Outbox.Resume] are an operator's switch for all relays with RelayConfig.Heed: they read it before each round, and
+// while it is off they claim nothing. What was claimed is finished, what is created waits.
 //
 // # Streams
 //
@@ -137,7 +143,8 @@
 //
 // A claim journal has the partition key SERVICE#service#CLAIMS, the sort key LEASE#leaseUntil#claim, and v, owner and
 // events (B). An operator's note has the event's partition key, the sort key AUDIT#version, and v, step, by, reason, at,
-// failure and attempt.
+// failure and attempt. The switch of a service has the partition key SERVICE#service#SWITCH, the sort key RELAYS, and v, paused
+// (BOOL), version, by, reason and at.
 //
 // # Index
 //
@@ -164,6 +171,7 @@
 //	stream    2 units of journal for each batch of records that brings events, and 1 or 2 for a claim that comes too late
 //	idle      one request a shard each RelayConfig.PollMax, and one for journals each RelayConfig.Recover: with 13 shards,
 //	          6.5 read units each 5 s and 1 each 15 s or less
+//	pause     2 write units; with RelayConfig.Heed 1 read unit each round
 //	recovery  1 read unit an event that an ended journal names, and 3 write units for those given back or fenced
 //
 // With Config.Compress a record that compression brings within 1 KiB is claimed and completed for 1 unit instead of 2.

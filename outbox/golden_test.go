@@ -7,6 +7,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -103,6 +104,8 @@ func golden(t *testing.T, name string, item txn.Item) {
 			readable[attr] = map[string]string{"N": v.Value}
 		case *types.AttributeValueMemberB:
 			readable[attr] = map[string]string{"B": base64.StdEncoding.EncodeToString(v.Value)}
+		case *types.AttributeValueMemberBOOL:
+			readable[attr] = map[string]string{"BOOL": strconv.FormatBool(v.Value)}
 		default:
 			t.Fatalf("%s: attribute %s is a %T", name, attr, value)
 		}

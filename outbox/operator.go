@@ -20,13 +20,13 @@ type Audit struct {
 	// EventID is the event, and Version that of its record after the change.
 	EventID string
 	Version int64
-	// Step is what was done: "redrive" or "pass".
+	// Step is what was done: "redrive", "pass" or "hold".
 	Step string
 	// By and Reason say who decided, and why. Required, up to MaxReasonBytes each.
 	By, Reason string
 	// At is when. Required.
 	At time.Time
-	// Failure and Attempt are why the event was parked, and after how many attempts.
+	// Failure and Attempt are why the event was parked, or last failed, and after how many attempts.
 	Failure string
 	Attempt int64
 }
@@ -62,19 +62,28 @@ func (o *Outbox) Pass(r Record, note Audit) txn.Part {
 	return o.audited(c, r, note)
 }
 
+// Hold returns the part that parks a READY event before it is published, and leaves a note of who decided so (AP16): the event is
+// listed by [Outbox.Parked] until it is redriven or passed. In an ordered outbox its aggregate stops there. Errors as for
+// [Outbox.Redrive].
+//
+// Cost: as for [Outbox.Redrive].
+func (o *Outbox) Hold(r Record, note Audit) txn.Part {
+	c := o.change(stepHold, r.seen())
+	c.Set(attrFailure, text(cut("held: "+note.Reason, MaxReasonBytes)))
+	c.setTime(attrFailedAt, note.At)
+	key, err := keys.OutboxParked(o.config.Service, r.Placement.Shard, note.At, r.Event.ID)
+	c.list(o, key, err)
+	return o.audited(c, r, note)
+}
+
 // audited is a change with its note, one of each.
 func (o *Outbox) audited(c *change, r Record, note Audit) txn.Part {
 	label := "AP16." + string(c.step)
-	for _, field := range []struct{ name, value string }{{"Audit.By", note.By}, {"Audit.Reason", note.Reason}} {
-		if field.value == "" || cut(field.value, MaxReasonBytes) != field.value {
-			return txn.BadPart(label, &InvalidError{EventID: r.Event.ID, Field: field.name,
-				Reason: "is not UTF-8 of 1 to " + strconv.Itoa(MaxReasonBytes) + " bytes"})
-		}
+	if err := note.check(r.Event.ID); err != nil {
+		return txn.BadPart(label, err)
 	}
 	at, err := keys.Time(note.At)
-	if err != nil || note.At.IsZero() {
-		return txn.BadPart(label, &InvalidError{EventID: r.Event.ID, Field: "Audit.At", Reason: "is missing or out of range"})
-	}
+	c.fail("Audit.At", err)
 	key, err := keys.OutboxAudit(r.Event.ID, int(r.Version+1))
 	c.fail("Version", err)
 	if c.err != nil {

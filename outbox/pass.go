@@ -32,6 +32,9 @@ func (r *Relay) pass(list, publish, work context.Context) (Round, error) {
 	if err != nil {
 		return Round{}, err
 	}
+	if r.paused(list) {
+		return Round{Paused: true}, nil
+	}
 	listed, more, err := r.poll(list, events)
 	taken := r.choose(listed)
 	round := Round{Listed: len(listed), More: more || len(taken) < len(listed)}

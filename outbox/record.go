@@ -54,7 +54,7 @@ var attributes = []string{
 	attrFormat, attrState, attrVersion, attrAttempt, attrDue, attrMapVersion, attrHashVersion, attrShard, attrEventID,
 	attrTenant, attrAggregateType, attrAggregateID, attrAggregateVersion, attrType, attrSchemaVersion, attrOccurred,
 	attrCausation, attrTrace, attrPayload, attrDigest, attrEncoding, attrOwner, attrClaim, attrLease, attrFailure, attrFailedAt,
-	attrLastClaim, attrAck, attrCompleted, attrPassed, attrEvents, attrStep, attrBy, attrReason, attrAt,
+	attrLastClaim, attrAck, attrCompleted, attrPassed, attrEvents, attrStep, attrBy, attrReason, attrAt, attrPaused,
 	txn.MarkAttribute, txn.UpdateMarkAttribute,
 }
 

@@ -52,6 +52,8 @@ type Round struct {
 	// Completed, Retried and Parked are what became of those it took; a claimed event that is none of them is left to its
 	// lease.
 	Completed, Retried, Parked int
+	// Paused says that an operator has paused the relays, see RelayConfig.Heed: the pass did nothing.
+	Paused bool
 	// Waiting is how many events of an ordered outbox have to wait for the one before them.
 	Waiting int
 }

@@ -39,6 +39,7 @@ const (
 	stepReschedule step = "reschedule"
 	stepRedrive    step = "redrive"
 	stepPass       step = "pass"
+	stepHold       step = "hold"
 )
 
 // transition says what a step changes. A step has one.
@@ -61,4 +62,5 @@ var transitions = map[step]transition{
 	stepReschedule: {Ready, Ready},
 	stepRedrive:    {Parked, Ready},
 	stepPass:       {Parked, Passed},
+	stepHold:       {Ready, Parked},
 }

@@ -32,6 +32,8 @@ func (b *bench) takeAs(t *testing.T, step string, r outbox.Record, token string)
 		_, err = impatient(b.client).Commit(t.Context(), b.events.Redrive(r, day, note))
 	case "pass":
 		_, err = impatient(b.client).Commit(t.Context(), b.events.Pass(r, note))
+	case "hold":
+		_, err = impatient(b.client).Commit(t.Context(), b.events.Hold(r, note))
 	case "create":
 		_, err = impatient(b.client).Commit(t.Context(), b.events.Create(r.Event))
 	case "renew":
@@ -124,7 +126,7 @@ func TestARepeatedStepIsRecognisedAndChangesNothing(t *testing.T) {
 		}
 		before := b.item(t, record.Event.ID)
 		err := b.take(t, rule.Step, record)
-		ownMark := rule.Step == "redrive" || rule.Step == "pass" // a new Commit is another one; its own retry is found by the mark
+		ownMark := rule.Step == "redrive" || rule.Step == "pass" || rule.Step == "hold" // a new Commit is another one; its own retry is found by the mark
 		if ownMark != errors.Is(err, outbox.ErrStale) || !ownMark && err != nil {
 			t.Errorf("repeat of %s: %v", rule.Step, err)
 		}

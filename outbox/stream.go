@@ -29,7 +29,8 @@ import (
 // has returned by then.
 //
 // Cost: that of publishing, with the journal of each batch: 2 units, however few the events. A record of an event that is
-// claimed already costs one refused claim, unless this Relay has met the newer version.
+// claimed already costs one refused claim, unless this Relay has met the newer version. While the relays are paused it does
+// nothing, see RelayConfig.Heed.
 func (r *Relay) HandleStream(ctx context.Context, records []streams.Record) (Round, error) {
 	if r.err != nil {
 		return Round{}, r.err
@@ -42,6 +43,9 @@ func (r *Relay) HandleStream(ctx context.Context, records []streams.Record) (Rou
 		early, cancel := context.WithDeadline(ctx, deadline.Add(-r.config.Drain))
 		defer cancel()
 		begin = early
+	}
+	if r.paused(ctx) {
+		return Round{Listed: len(shown), Paused: true}, err
 	}
 	if ctx.Err() == nil && begin.Err() != nil {
 		return Round{}, errors.Join(err, &InvalidError{Field: "RelayConfig.Drain", Reason: "is longer than the time that the context leaves"})

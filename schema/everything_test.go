@@ -125,7 +125,7 @@ func (w *world) doEvents() {
 	ordered := outbox.New(outbox.Config{Service: "orders", Table: orders, Ordered: true})
 	w.as("outbox.create", "create", func() error { return w.commit(ordered.Create(event(1)), ordered.Create(event(2))) })
 	w.as("outbox.relay", "publish, in order", func() error {
-		relay := outbox.NewRelay(ordered, w.client, &outbox.Memory{}, outbox.RelayConfig{})
+		relay := outbox.NewRelay(ordered, w.client, &outbox.Memory{}, outbox.RelayConfig{Heed: true})
 		for range 2 {
 			_, err := relay.Once(w.Context())
 			w.must(err)
@@ -138,6 +138,8 @@ func (w *world) doEvents() {
 		_, err = w.events.Lag(w.Context(), w.client, noon)
 		w.must(err)
 		_, err = w.events.Audits(w.Context(), w.client, event(1).ID)
+		w.must(err)
+		_, err = w.events.Switch(w.Context(), w.client)
 		w.must(err)
 		w.must(all(w.events.Parked(w.Context(), w.client)))
 		return all(w.events.Stuck(w.Context(), w.client, noon))
@@ -162,6 +164,7 @@ func (w *world) doOperators() {
 		record, err := w.events.Get(w.Context(), w.client, e.ID)
 		w.must(err)
 		w.must(w.events.Reschedule(w.Context(), w.client, record, noon.Add(time.Minute)))
+		w.must(w.commit(w.events.Pause(outbox.Switch{}, note)))
 		w.must(all(w.events.Ready(w.Context(), w.client, 0, noon, 1)))
 		notes, err := w.events.Audits(w.Context(), w.client, e.ID)
 		if err == nil && len(notes) != 1 {

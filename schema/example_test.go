@@ -70,5 +70,6 @@ func ExampleDeployment_Policy() {
 	// OutboxRelay1 [dynamodb:Query] [SERVICE#orders#READY#*]
 	// OutboxRelay2 [dynamodb:GetItem dynamodb:UpdateItem] [OUTBOX#*]
 	// OutboxRelay3 [dynamodb:PutItem dynamodb:DeleteItem dynamodb:Query] [SERVICE#orders#CLAIMS]
+	// OutboxRelay4 [dynamodb:GetItem] [SERVICE#orders#SWITCH]
 	// <nil>
 }

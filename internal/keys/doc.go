@@ -50,6 +50,7 @@
 //	OUT01  OutboxParked       SERVICE#{service}#PARKED#{shard}                          AT#{at}#{event}
 //	OUT02  OutboxClaims       SERVICE#{service}#CLAIMS                                  LEASE#{lease}#{claim}
 //	OUT03  OutboxAudit        OUTBOX#{event}                                            AUDIT#{revision}
+//	OUT04  OutboxSwitch       SERVICE#{service}#SWITCH                                  RELAYS
 //
 // and those of the repair of requests:
 //

@@ -7,6 +7,7 @@ var (
 	outboxParkedRoute = newRoute("OutboxParked", "SERVICE#{service}#PARKED#{shard}", "AT#{at}#{event}")
 	outboxClaimsRoute = newRoute("OutboxClaims", "SERVICE#{service}#CLAIMS", "LEASE#{lease}#{claim}")
 	outboxAuditRoute  = newRoute("OutboxAudit", "OUTBOX#{event}", "AUDIT#{revision}")
+	outboxSwitchRoute = newRoute("OutboxSwitch", "SERVICE#{service}#SWITCH", "RELAYS")
 )
 
 // OutboxParked is the sparse index key that lists a service's parked events by the time at which they were (OUT01, AP16).
@@ -69,3 +70,15 @@ func ParseOutboxAudit(k Key) (event string, revision int, err error) {
 
 // OutboxAuditPrefix is what the sort keys of [OutboxAudit] begin with.
 const OutboxAuditPrefix = "AUDIT#"
+
+// OutboxSwitch is the key of the record by which operators pause the relays of a service (OUT04, AP16).
+func OutboxSwitch(service string) (Key, error) {
+	return outboxSwitchRoute.key(text(service))
+}
+
+// ParseOutboxSwitch reads a key of [OutboxSwitch].
+func ParseOutboxSwitch(k Key) (service string, err error) {
+	d := outboxSwitchRoute.read(k)
+	service = d.text()
+	return service, d.err
+}

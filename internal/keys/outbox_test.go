@@ -23,7 +23,13 @@ func outboxRoutes(at string) []route {
 			event, version, err := keys.ParseOutboxAudit(k)
 			return []any{event, version}, err
 		}}
-	return []route{parked, claims, audit}
+	relays := route{name: "OutboxSwitch", index: "OUT04", shape: "s", pk: "SERVICE#s0#SWITCH", sk: "RELAYS",
+		write: func(c []any) (keys.Key, error) { return keys.OutboxSwitch(str(c[0])) },
+		read: func(k keys.Key) ([]any, error) {
+			service, err := keys.ParseOutboxSwitch(k)
+			return []any{service}, err
+		}}
+	return []route{parked, claims, audit, relays}
 }
 
 func TestLeaseThroughClosesTheRangeBehindTheTime(t *testing.T) {
