@@ -15,6 +15,7 @@
 //	errorspage_test.go  docs/errors.md is what the tables of codes say
 //	states_test.go      docs/states.md is drawn from the tables of transitions
 //	markdown_test.go    fragments, links and commands in the documents hold true
+//	firstpage_test.go   the length, the picture and the figures of README.md
 //	answers_test.go     questions, myths and decisions point to what shows them
 //	quotes_test.go      other Go code in the documents is quoted from what is compiled
 //	names_test.go       the tests and exported names that documents point to exist
