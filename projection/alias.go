@@ -110,8 +110,11 @@ func (ns *Namespace) repoint(ctx context.Context, from Alias, by string, checks 
 	if err != nil {
 		return Alias{}, err
 	}
-	if from.Namespace == ns.number {
+	switch {
+	case from.Namespace == ns.number:
 		return Alias{}, ns.state("readers are there")
+	case from.Version == 0 && (from.Namespace != 1 || from.Previous != 0):
+		return Alias{}, ns.state("no alias was read like that")
 	}
 	to := Alias{Namespace: ns.number, Previous: from.Namespace, Version: from.Version + 1, MovedAt: at.UTC(), By: by}
 	c := newChange()
@@ -128,6 +131,10 @@ func (ns *Namespace) repoint(ctx context.Context, from Alias, by string, checks 
 	} else {
 		w.Condition = "#v = :v AND #version = :was AND #namespace = :from"
 		w.Values[":was"], w.Values[":from"] = number(from.Version), number(int64(from.Namespace))
+		if from.Previous != 0 { // where a rollback leads to is stored; nobody makes it up
+			w.Names["#previous"], w.Values[":previousWas"] = attrPrevious, number(int64(from.Previous))
+			w.Condition += " AND #previous = :previousWas"
+		}
 	}
 	w.Fence, w.Settles = true, true
 	var stored *Alias

@@ -116,6 +116,32 @@ func TestARebuildIsProvedBeforeReadersMove(t *testing.T) {
 	if _, err := b.p.Rollback(t.Context(), alias, "bob"); !errors.Is(err, projection.ErrState) {
 		t.Errorf("roll back to nowhere: %v", err)
 	}
+	forth, err := b.p.Alias(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	made := forth
+	made.Previous = 7 // which nobody built, let alone proved
+	if to, err := b.p.Rollback(t.Context(), made, "bob"); !errors.Is(err, projection.ErrState) {
+		t.Errorf("roll back to where readers never were: %+v, %v", to, err)
+	}
+	if stored, err := b.p.Alias(t.Context()); err != nil || stored != forth {
+		t.Errorf("%+v, %v", stored, err)
+	}
+}
+
+// Before the first cutover there is one alias only, whatever somebody makes up.
+func TestAnAliasThatNeverWasMovesNoReaders(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	for _, made := range []projection.Alias{{Namespace: 1, Previous: 5}, {Namespace: 3, Previous: 1}, {Previous: 2}} {
+		if to, err := b.p.Rollback(t.Context(), made, "bob"); !errors.Is(err, projection.ErrState) {
+			t.Errorf("%+v: %+v, %v", made, to, err)
+		}
+	}
+	if stored, err := b.p.Alias(t.Context()); err != nil || stored != (projection.Alias{Namespace: 1}) {
+		t.Errorf("%+v, %v", stored, err)
+	}
 }
 
 // A build goes on where it was after a crash, at any request, and two runners do no harm.
