@@ -161,7 +161,8 @@ func (c *change) complete(result Result, now time.Time) {
 		c.err = err
 	}
 	after := *c.read
-	after.State, after.Result, after.UpdatedAt, after.LeaseUntil, after.expiresAt = Completed, result, now, time.Time{}, expiresAt
+	after.State, after.Result, after.UpdatedAt, after.expiresAt = Completed, result, now, expiresAt
+	after.LeaseUntil, after.listedAt = time.Time{}, time.Time{}
 	if c.err == nil {
 		c.err = c.requests.fits(&after)
 	}

@@ -146,13 +146,23 @@ func (r *Requests) fits(rec *Record) error {
 		return &InvalidError{Field: "Request", Reason: "does not give a key", Cause: err}
 	}
 	maps.Copy(item, r.config.Table.Key(key.PK, key.SK))
-	if rec.Reason != "" {
-		item[attrReason] = stringAttr(rec.Reason)
+	if rec.Reason != "" { // and, from repair, how often it was looked for
+		item[attrReason], item[attrProbes] = stringAttr(rec.Reason), numberAttr(int64(rec.Probes))
 	}
 	if len(rec.Evidence) > 0 {
 		item[attrEvidence] = textsAttr(rec.Evidence)
 	}
-	if size := capacity.ItemSize(item) + markBytes; size > r.config.RecordBytesMax {
+	if rec.shard >= 0 {
+		item[attrShard] = numberAttr(int64(rec.shard))
+	}
+	if rec.listed() {
+		due, err := keys.RepairDue(rec.Tenant, rec.shard, rec.listedAt, rec.Key)
+		if err != nil {
+			return &InvalidError{Field: "Request.Key", Reason: "is too long to be listed for repair", Cause: err}
+		}
+		item[r.config.IndexPK], item[r.config.IndexSK] = stringAttr(due.PK), stringAttr(due.SK)
+	}
+	if size := capacity.ItemSize(item) + updateMarkBytes; size > r.config.RecordBytesMax {
 		return &TooLargeError{Tenant: rec.Tenant, Key: rec.Key, Bytes: size, BytesMax: r.config.RecordBytesMax}
 	}
 	return nil

@@ -13,8 +13,11 @@ import (
 // LabelOnce is the label of the parts of [Requests.Once] in errors, observations and cost reports.
 const LabelOnce = "AP08.once"
 
-// markBytes is what txn's mark adds to the record at most: its name and a value of up to 36 bytes.
-const markBytes = len(txn.MarkAttribute) + 36
+// What txn's mark adds to a record that is put, or updated, at most: its name and a value of up to 36 bytes.
+const (
+	markBytes       = len(txn.MarkAttribute) + 36
+	updateMarkBytes = len(txn.UpdateMarkAttribute) + 36
+)
 
 // Once returns a Part that records the result of a command in the transaction that gives the command its effect
 // (AP08, IDX08): the record is created only if the key has none. The transaction succeeds for one request of a key; for
