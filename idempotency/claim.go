@@ -121,6 +121,9 @@ func (r *Requests) first(id *identity, key txn.Item, mode Mode, now time.Time) (
 		return nil, nil, &InvalidError{Field: "Request.Key", Reason: "has no shard", Cause: err}
 	}
 	due, err := keys.RepairDue(id.tenant, place.Shard, rec.LeaseUntil, id.key)
+	if err == nil {
+		_, err = keys.RepairEscalated(id.tenant, place.Shard, rec.LeaseUntil, id.key)
+	}
 	if err != nil { // found out before there is anything to repair
 		return nil, nil, &InvalidError{Field: "Request.Key", Reason: "is too long to be listed for repair", Cause: err}
 	}

@@ -46,6 +46,7 @@ const (
 // Cost: 2 write units for each KiB begun of the record and of the note, and 2 of the index.
 func (o *Outbox) Redrive(r Record, due time.Time, note Audit) txn.Part {
 	c := o.change(stepRedrive, r.seen())
+	c.Require(attrShard, number(int64(r.Placement.Shard)))
 	c.Set(attrAttempt, number(0))
 	c.due(o, r.Placement.Shard, due)
 	return o.audited(c, r, note)

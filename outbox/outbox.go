@@ -69,7 +69,7 @@ func (c Config) withDefaults() Config {
 }
 
 func (c Config) validate() error {
-	if _, err := keys.OutboxReadyPartition(c.Service, 0); err != nil {
+	if _, err := keys.OutboxParkedPartition(c.Service, 0); err != nil { // the longest of its partitions
 		return &InvalidError{Field: "Config.Service", Reason: keyReason(err)}
 	}
 	if err := c.Map.Validate(); err != nil {

@@ -106,6 +106,32 @@ func TestADecisionNeedsAName(t *testing.T) {
 	}
 }
 
+// An event goes on on the shard that it has: on one that somebody made up no relay would look for it.
+func TestAMadeUpShardHidesNoEvent(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	parked, ready := b.in(t, "order-1", outbox.Parked), b.in(t, "order-2", outbox.Ready)
+	for _, shard := range []int{(parked.Placement.Shard + 1) % b.events.Shards(), b.events.Shards() + 7} {
+		made := parked
+		made.Placement.Shard = shard
+		if _, err := impatient(b.client).Commit(t.Context(), b.events.Redrive(made, day, note)); !errors.Is(err, outbox.ErrStale) {
+			t.Errorf("redriven on shard %d: %v", shard, err)
+		}
+		made = ready
+		made.Placement.Shard += shard
+		if err := b.events.Reschedule(t.Context(), b.client, made, day); !errors.Is(err, outbox.ErrStale) {
+			t.Errorf("rescheduled on shard %d: %v", made.Placement.Shard, err)
+		}
+	}
+	if listed := b.ready(t, day.Add(time.Hour)); len(listed) != 1 {
+		t.Errorf("%v", listed)
+	}
+	b.commit(t, b.events.Redrive(parked, day, note))
+	if listed := b.ready(t, day.Add(time.Hour)); len(listed) != 2 {
+		t.Errorf("%v", listed)
+	}
+}
+
 // An event stays on the shard that placed it, so relays of a new map read the shards of the old one, too.
 func TestADrainingMapIsReadToItsEnd(t *testing.T) {
 	inBubble(t, outbox.Config{Map: shardmap.Fixed(17)}, noLag, func(s *station) {

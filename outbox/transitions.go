@@ -151,6 +151,7 @@ func holdsVersion(stored txn.Item, version int64) bool {
 // reschedule moves a READY event to another due time.
 func (o *Outbox) reschedule(s seen, due time.Time) *change {
 	c := o.change(stepReschedule, s)
+	c.Require(attrShard, number(int64(s.shard)))
 	c.due(o, s.shard, due)
 	at, err := keys.Time(due)
 	c.fail("due", err)
