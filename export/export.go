@@ -184,6 +184,8 @@ func (e *Export) source() string { return e.manifest.Digest }
 // Verify reads everything once and gives nothing: every file must have its checksum, unpack, and have as many lines as
 // the manifest says, each of them well formed. The error is that of the first faulty file. Once it succeeded, Verify
 // returns at once. Errors: ErrMissing, ErrChecksum, ErrDamaged, ErrLine, ErrCount, ErrRead, and the context's.
+//
+// Cost: it reads files and no table, so no units.
 func (e *Export) Verify(ctx context.Context) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -24,6 +24,8 @@ const (
 //
 // Unless the export is Trusted, everything is verified before the first record is given. No goroutine outlives the loop.
 // Errors: those of [Export.Verify], and ErrInvalid for a position of another export.
+//
+// Cost: it reads files and no table, so no units; twice each, unless Trusted.
 func (e *Export) Records(ctx context.Context, behind Position) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		if _, err := e.Position(behind.String()); err != nil {
@@ -114,6 +116,8 @@ func (e *Export) sendFile(ctx context.Context, index int, skip int64, progress f
 //
 // Unless the export is Trusted, everything is verified before the first record is given. Errors: those of
 // [Export.Verify], and what give returned.
+//
+// Cost: it reads files and no table, so no units; twice each, unless Trusted.
 func (e *Export) ForEach(ctx context.Context, give func(ctx context.Context, r Record) error) error {
 	if err := e.verifyFirst(ctx); err != nil {
 		return err

@@ -176,6 +176,8 @@ func (s *Scan) ForEach(ctx context.Context, give func(ctx context.Context, page 
 
 // Records gives every item of the table, as [Scan.ForEach] does, to one loop. A page was handled when the loop asks for what follows
 // its last item; the pages of the segments come in no order. No goroutine outlives the loop.
+//
+// Cost and errors: those of [Scan.ForEach].
 func (s *Scan) Records(ctx context.Context) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)

@@ -69,6 +69,8 @@ func keyText(key Item) string {
 // long after the boundary next is searched. Both exports are read; what was written within the margin is kept in memory,
 // Config.MaxTorn items at most. Errors: those of [Export.Verify] of both, ErrInvalid if next does not begin where
 // this ends, ErrLimit.
+//
+// Cost: it reads files and no table, so no units.
 func (e *Export) Torn(ctx context.Context, next *Export) ([]Torn, error) {
 	if next == nil || next.manifest.Type != Incremental || !next.manifest.From.Equal(e.manifest.Until()) ||
 		next.manifest.TableID != e.manifest.TableID {

@@ -119,6 +119,8 @@ func (r *Reader) Page(ctx context.Context, q Query, cursor string, limit int) (P
 const pageRoom = 128
 
 // All returns every item of a query, in order. It is [Reader.Start] without a cursor and [Run.Items].
+//
+// Cost: that of [Run.Items]. Errors: [ErrInvalid], [ErrRead], [ErrItem].
 func (r *Reader) All(ctx context.Context, q Query) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
 		run, err := r.Start(q, "")

@@ -68,6 +68,9 @@ func (run *Run) expect(limit int) {
 
 // Items returns the items from here to the end, in order. After a break, [Run.Cursor] stands behind the last item, and
 // Items goes on from there; after an error it tries again. Errors: ErrRead, ErrItem.
+//
+// Cost: what the Queries evaluate, a page of each branch ahead: half a read unit for each 4 KiB begun, or a whole one if strongly
+// consistent, and at least one request for each branch.
 func (run *Run) Items(ctx context.Context) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
 		for {

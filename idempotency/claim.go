@@ -259,6 +259,8 @@ func (c *Claim) Complete(result Result) txn.Part {
 }
 
 // Reject is [Claim.Complete] for a definite refusal by the business: it is stored and replayed like any result.
+//
+// Cost: that of Complete.
 func (c *Claim) Reject(result Result) txn.Part {
 	result.Kind = Rejected
 	return c.Complete(result)
@@ -298,6 +300,7 @@ func (c *Claim) Renew(ctx context.Context, client Updater, lease time.Duration) 
 // begin at once. Of a transactional attempt that is true if nothing was committed.
 //
 // Cost: 1 write unit for each KiB begun of the record, and 2 of the index if the attempt is listed.
+// Errors: [ErrLeaseLost] if the claim is no longer the record's, [ErrWrite] if no answer came; sending it again does no harm.
 func (c *Claim) Release(ctx context.Context, client Updater, reason string) (err error) {
 	ctx, op := c.requests.watch.Begin(ctx, "AP08.release")
 	defer op.End(&err)
@@ -342,6 +345,7 @@ func (e Evidence) validate() error {
 // the lease on: until then the effect may still be under way.
 //
 // Cost: 1 write unit for each KiB begun of the record, and 1 of the index if the attempt was not listed (AMP13).
+// Errors: [ErrLeaseLost] if the claim is no longer the record's, [ErrWrite] if no answer came; sending it again does no harm.
 func (c *Claim) Repair(ctx context.Context, client Updater, evidence Evidence) (err error) {
 	ctx, op := c.requests.watch.Begin(ctx, "AP18.repair")
 	defer op.End(&err)

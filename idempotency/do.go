@@ -79,6 +79,8 @@ func (r *Requests) Do(ctx context.Context, client Client, request Request, work 
 }
 
 // Run does the work of a claim as [Requests.Do] does.
+//
+// Cost and errors: those of [Requests.Do], without the beginning.
 func (c *Claim) Run(ctx context.Context, client Client, work Work) (_ Answer, err error) {
 	ctx, op := c.requests.watch.Begin(ctx, "AP08.run")
 	defer op.End(&err)

@@ -100,6 +100,7 @@ func (c *change) audited(note Audit) txn.Part {
 // up.
 //
 // Cost: 1 read unit for each 4 KiB begun, strongly consistent.
+// Errors: [ErrInvalid], [ErrRead], [ErrRecord].
 func (r *Requests) Audits(ctx context.Context, client QueryClient, tenant, key string) (_ []Audit, err error) {
 	ctx, op := r.watch.Begin(ctx, "AP18.audits")
 	defer op.End(&err)

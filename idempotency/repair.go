@@ -222,4 +222,6 @@ type Prober interface {
 type ProberFunc func(ctx context.Context, r Record) (Finding, error)
 
 // Probe implements [Prober].
+//
+// Cost and errors: those of the function.
 func (f ProberFunc) Probe(ctx context.Context, r Record) (Finding, error) { return f(ctx, r) }

@@ -129,6 +129,8 @@ func NewRepairWorker(requests *Requests, client RepairClient, prober Prober, con
 }
 
 // Run repairs round by round until the context ends, whose error it returns. A round that fails is told to the Observer.
+//
+// Cost: that of [RepairWorker.Once] each [RepairConfig.Poll].
 func (w *RepairWorker) Run(ctx context.Context) error {
 	if w.err != nil {
 		return w.err
@@ -143,6 +145,9 @@ func (w *RepairWorker) Run(ctx context.Context) error {
 
 // Once takes up every request that is due now. The error is what could not be listed; of single requests the Observer is
 // told.
+//
+// Cost: half a read unit for each tenant and shard, and for each request that is due 1 read unit and the steps in the package
+// documentation.
 func (w *RepairWorker) Once(ctx context.Context) (Round, error) {
 	if w.err != nil {
 		return Round{}, w.err

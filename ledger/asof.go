@@ -101,6 +101,7 @@ func (l *Ledger) Total(ctx context.Context, client Client, tenant, account strin
 // Cost: 1 read unit for the account and, for each stripe, 1 for its balance, 1 for its seals, and the postings of at most one month up
 // to the effective time: 1 unit for each 4 KiB begun in each partition. Whole months take no reading of postings, but for
 // a KnownAt every month that was not sealed by then does.
+// Errors: [ErrInvalid], [ErrNotFound], [ErrCorrupt], [ErrRead].
 func (l *Ledger) BalanceAt(ctx context.Context, client Client, tenant, account string, asset money.Currency, at AsOf) (Total, error) {
 	all, err := l.stripes(ctx, client, tenant, account, asset)
 	if err != nil {

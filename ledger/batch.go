@@ -285,6 +285,8 @@ func (b *Batcher) leave(sub *submission, err error) (Posted, error) {
 // Close takes no more transactions, commits those that wait without lingering, and returns when all have their outcome.
 // If ctx ends before, it cancels what is on its way, whose callers get an error that says what is known, and returns
 // ctx's error. No goroutine is left in either case. Closing twice is harmless.
+//
+// Cost: that of what still waits, nothing by itself.
 func (b *Batcher) Close(ctx context.Context) error {
 	if b.book == nil {
 		return nil // nobody made it

@@ -82,6 +82,9 @@ const maxRolls = 4
 
 // Commit builds parts and commits them, and does both again while the only obstacle is a bucket that has changed
 // ([RolledError]). build is called for every attempt and makes the same parts each time, one of them by this Ledger.
+//
+// Cost: that of each attempt, also of the refused ones. Errors: those of [txn.Committer.Commit] and of the parts; [ErrRolled] if the
+// buckets change faster than it repeats.
 func (l *Ledger) Commit(ctx context.Context, committer *txn.Committer, build func() []txn.Part) (txn.Receipt, error) {
 	for attempt := 1; ; attempt++ {
 		receipt, err := committer.Commit(ctx, build()...)

@@ -60,6 +60,8 @@ func (l *Ledger) Balance(ctx context.Context, client Client, tenant, account str
 }
 
 // StripeBalance reads one stripe of a striped account's authority, as [Ledger.Balance] does.
+//
+// Cost and errors: those of [Ledger.Balance].
 func (l *Ledger) StripeBalance(ctx context.Context, client Client, tenant, account string, asset money.Currency, stripe int) (Balance, error) {
 	if err := l.unusable(); err != nil {
 		return Balance{}, err
@@ -100,6 +102,7 @@ func (l *Ledger) Transaction(ctx context.Context, client Client, tenant, id stri
 // transactions it was reversed or corrected.
 //
 // Cost: 1 read unit for each 4 KiB begun.
+// Errors: [ErrInvalid], [ErrCorrupt], [ErrRead].
 func (l *Ledger) Links(ctx context.Context, client Client, of Entry) (Links, error) {
 	if err := l.unusable(); err != nil {
 		return Links{}, err

@@ -54,6 +54,7 @@ func (t *TrialBalance) add(rows []Total) error {
 // [Ledger.TrialBalanceCut], for any time in the past [Ledger.TrialBalanceAt].
 //
 // Cost: that of [Ledger.Balances] for each account.
+// Errors: those of [Ledger.Balances].
 func (l *Ledger) TrialBalance(ctx context.Context, client Client, tenant string, accounts ...string) (TrialBalance, error) {
 	return l.trialBalance(accounts, func(account string) ([]Total, error) {
 		_, all, err := l.Balances(ctx, client, tenant, account)
@@ -69,6 +70,7 @@ func (l *Ledger) TrialBalance(ctx context.Context, client Client, tenant string,
 // balance is exact whatever is posted meanwhile.
 //
 // Cost: that of [Ledger.Balances] for each account, and that of [Ledger.BalanceAt] for each balance.
+// Errors: those of [Ledger.Balances] and [Ledger.BalanceAt].
 func (l *Ledger) TrialBalanceAt(ctx context.Context, client Client, at AsOf, tenant string, accounts ...string) (TrialBalance, error) {
 	return l.trialBalance(accounts, func(account string) ([]Total, error) {
 		_, all, err := l.Balances(ctx, client, tenant, account)

@@ -106,6 +106,7 @@ func (o *Outbox) audited(c *change, r Record, note Audit) txn.Part {
 // Audits returns the notes that operators left beside an event, the oldest first.
 //
 // Cost: 1 read unit for each 4 KiB begun, strongly consistent.
+// Errors: [ErrInvalid], [ErrRead], [ErrCorrupt].
 func (o *Outbox) Audits(ctx context.Context, client QueryClient, id string) (_ []Audit, err error) {
 	ctx, op := o.watch.Begin(ctx, "AP16.audits")
 	defer op.End(&err)

@@ -28,6 +28,7 @@ type ShardLag struct {
 // means that nothing waits. What is IN_FLIGHT is not in it; see [Outbox.Stuck].
 //
 // Cost: half a read unit for each shard.
+// Errors: [ErrInvalid], and [ErrRead] and [ErrCorrupt] of the shards that could not be read, beside the others.
 func (o *Outbox) Lag(ctx context.Context, client Client, at time.Time) (_ []ShardLag, err error) {
 	ctx, op := o.watch.Begin(ctx, "AP16.lag")
 	defer op.End(&err)

@@ -31,6 +31,7 @@ type Switch struct {
 // Switch reads the switch of the service, strongly.
 //
 // Cost: 1 read unit.
+// Errors: [ErrInvalid], [ErrRead], [ErrCorrupt].
 func (o *Outbox) Switch(ctx context.Context, client Client) (s Switch, err error) {
 	ctx, op := o.watch.Begin(ctx, "AP16.switch")
 	defer op.End(&err)

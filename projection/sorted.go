@@ -35,6 +35,8 @@ type Sorted struct {
 
 // Entries gives the events behind a position, "" for all. Two events of one version of a source that differ are a
 // MismatchError. Errors: ErrInvalid, ErrMismatch, those of Events.
+//
+// Cost: it reads what Events reads and writes temporary files; no units of its own.
 func (s Sorted) Entries(ctx context.Context, position string) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		fail := func(err error) { yield(Entry{}, err) }

@@ -277,6 +277,7 @@ func (r *Reconciler) get(ctx context.Context, key keys.Key) (txn.Item, error) {
 // Batches lists the batches of a day in the order of their IDs (AP14, IDX13), strongly consistent.
 //
 // Cost: 1 read unit for each 4 KiB begun.
+// Errors: [ErrInvalid], [ErrRead], [ErrCorrupt].
 func (r *Reconciler) Batches(ctx context.Context, tenant, date string) iter.Seq2[Batch, error] {
 	return func(yield func(Batch, error) bool) {
 		partition, err := keys.BatchPartition(tenant, date)

@@ -250,6 +250,7 @@ func (r *Reconciler) Break(ctx context.Context, tenant, batch, id string) (Break
 // Breaks lists the breaks of a batch in the order of their IDs (AP15, IDX14), resolved ones too, strongly consistent.
 //
 // Cost: 1 read unit for each 4 KiB begun.
+// Errors: [ErrInvalid], [ErrRead], [ErrCorrupt].
 func (r *Reconciler) Breaks(ctx context.Context, tenant, batch string) iter.Seq2[Break, error] {
 	return func(yield func(Break, error) bool) {
 		partition, err := keys.BreakPartition(tenant, batch)

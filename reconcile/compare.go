@@ -64,6 +64,8 @@ type Comparison struct {
 // can be held against a manifest before. Rows that come twice count once.
 //
 // It keeps at most about [Options.Memory] bytes of rows and writes the rest to a temporary file.
+//
+// Cost: no units but those of the Rows. Errors: [ErrInvalid], [ErrSource], [ErrTemporary].
 func Load(ctx context.Context, options Options, left, right Rows) (*Comparison, error) {
 	c := &Comparison{options: options.withDefaults()}
 	if field, reason := c.options.check(); field != "" {
@@ -157,6 +159,8 @@ func (s Summary) Breaks() int64 {
 // Match decides about all rows by the rules and gives each outcome, matched or not, in the order of the keys. The same rows
 // give the same outcomes in the same order, whatever the [Options] and whatever order the rows came in. An error of
 // the caller's function ends it and is returned as it is.
+//
+// Cost: no units; it reads the rows that [Load] has sorted.
 func (c *Comparison) Match(ctx context.Context, rules Rules, window Window, give func(Outcome) error) (Summary, error) {
 	summary := newSummary()
 	summary.Left, summary.Right = c.left, c.right

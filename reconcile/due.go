@@ -38,6 +38,7 @@ type Listed struct {
 // earliest due first (AP15, IDX15). Only what the caller ranges over is read. The zero cutoff lists them all.
 //
 // Cost: half a read unit for each shard, and for each 4 KiB begun of entries, about 0.4 KiB each.
+// Errors: [ErrInvalid], [ErrRead], [ErrCorrupt].
 func (r *Reconciler) Due(ctx context.Context, tenant string, status Status, cutoff time.Time) iter.Seq2[Listed, error] {
 	return func(yield func(Listed, error) bool) {
 		query, err := r.dueQuery(tenant, status, cutoff)
@@ -117,6 +118,7 @@ type AgeingLine struct {
 // a day, a week, a month; they must rise. The lines come oldest first, then by status, kind and owner.
 //
 // Cost: that of [Reconciler.Due] for both statuses, over all breaks that wait.
+// Errors: those of [Reconciler.Due]; [ErrInvalid] for bounds that do not rise.
 func (r *Reconciler) Ageing(ctx context.Context, tenant string, now time.Time, bounds ...time.Duration) ([]AgeingLine, error) {
 	if !slices.IsSorted(bounds) || len(bounds) > 0 && bounds[0] <= 0 {
 		return nil, &InvalidError{Field: "bounds", Reason: "do not rise from above zero"}

@@ -54,11 +54,15 @@ func (r *Reconciler) Assign(b Break, to Assignment, by, note string) txn.Part {
 
 // Escalate returns the part that moves a break, as it was read, to somebody else's list of [StatusEscalated]. An escalated one
 // may be escalated again.
+//
+// Cost: 2 write units for each KiB begun of the break, and 2 of the due index: its entry moves.
 func (r *Reconciler) Escalate(b Break, to Assignment, by, note string) txn.Part {
 	return r.move(b, changeEscalate, StatusEscalated, to, Evidence{By: by, Note: note})
 }
 
 // Resolve returns the part that closes a break, as it was read, with evidence, and takes it out of the due queue.
+//
+// Cost: 2 write units for each KiB begun of the break, and 1 of the due index.
 func (r *Reconciler) Resolve(b Break, evidence Evidence) txn.Part {
 	if reason := required(evidence.Reference); reason != "" {
 		return txn.BadPart("AP15."+changeResolve, &InvalidError{Field: "Evidence.Reference", Reason: reason})
@@ -67,6 +71,8 @@ func (r *Reconciler) Resolve(b Break, evidence Evidence) txn.Part {
 }
 
 // Reopen returns the part that opens a resolved break again. Its evidence stays in [Break.Changes].
+//
+// Cost: 2 write units for each KiB begun of the break, and 1 of the due index.
 func (r *Reconciler) Reopen(b Break, to Assignment, by, note string) txn.Part {
 	return r.move(b, changeReopen, StatusOpen, to, Evidence{By: by, Note: note})
 }

@@ -128,17 +128,23 @@ func (s *Store) Propose(ctx context.Context, lane string, p Proposal, by string)
 
 // Admit lets a proposed version place the events of its window, if it has been stored for long enough before that begins:
 // the proof is the read that this makes. Errors: as Propose; ErrStep if it is too late.
+//
+// Cost: as Propose.
 func (s *Store) Admit(ctx context.Context, lane string, version int, by string) (Versions, error) {
 	return s.step(ctx, command{lane: lane, step: StepAdmit, by: by, version: version})
 }
 
 // Withdraw ends a proposal; the version before it keeps placing. Its number is not used again. Errors: as Propose.
+//
+// Cost: as Propose.
 func (s *Store) Withdraw(ctx context.Context, lane string, version int, by string) (Versions, error) {
 	return s.step(ctx, command{lane: lane, step: StepWithdraw, by: by, version: version})
 }
 
 // Drain says that a version's window has ended: the watermark, a time that all sources have passed, is behind it. What still
 // comes are repeats and late events, and they are placed as before. Errors: as Propose.
+//
+// Cost: as Propose.
 func (s *Store) Drain(ctx context.Context, lane string, version int, watermark time.Time, by string) (Versions, error) {
 	return s.step(ctx, command{lane: lane, step: StepDrain, by: by, version: version, evidence: Evidence{Watermark: watermark.UTC()}})
 }
@@ -146,6 +152,8 @@ func (s *Store) Drain(ctx context.Context, lane string, version int, watermark t
 // Retire ends a version, when the horizon has passed since the end of its window and the evidence shows that nothing is left:
 // events of its window are an ErrRetired from now on, and readers do not visit it. Whoever used an older map may do so for
 // Rules.MaxAge more; delete the version's records after that. Errors: as Propose.
+//
+// Cost: as Propose.
 func (s *Store) Retire(ctx context.Context, lane string, version int, e Evidence, by string) (Versions, error) {
 	e.Watermark = e.Watermark.UTC()
 	return s.step(ctx, command{lane: lane, step: StepRetire, by: by, version: version, evidence: e})

@@ -83,6 +83,8 @@ func New(client Client, config Config) *Committer {
 }
 
 // Commit commits parts through a Committer with the default [Config]. See [Committer.Commit].
+//
+// Cost and errors: those of [Committer.Commit].
 func Commit(ctx context.Context, client Client, parts ...Part) (Receipt, error) {
 	return New(client, Config{}).Commit(ctx, parts...)
 }

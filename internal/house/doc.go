@@ -11,6 +11,7 @@
 //	ambient_test.go     where the clock and chance may be read
 //	exact_test.go       where no binary float may stand
 //	godoc_test.go       package docs, doc comments, runnable examples
+//	outcome_test.go     what asks a store says what it costs and what can go wrong
 //	errors_test.go      every exported error has a stable code
 //	errorspage_test.go  docs/errors.md is what the tables of codes say
 //	states_test.go      docs/states.md is drawn from the tables of transitions
