@@ -3,6 +3,7 @@ package page
 import (
 	"fmt"
 	"html/template"
+	"unicode/utf8"
 )
 
 // Measures of the timeline, in its own units.
@@ -14,6 +15,8 @@ const (
 	arrowhead  = 6.0
 	dotRadius  = 4.5
 	labelAbove = 7.0
+
+	letterWidth = 6.9 // of most letters, with room
 )
 
 // timelineChart draws lanes from left to right and steps from top to bottom: a message is an arrow between two lanes, and what
@@ -37,7 +40,7 @@ func timelineChart(t Timeline) (template.HTML, error) {
 		c.text("time", xy{0, y}, took(s.At))
 		if s.From == s.To {
 			c.circle("dot "+string(s.Kind), xy{lane(s.From), y - 4}, dotRadius, note)
-			c.label(s, xy{lane(s.From) + 10, y}, s.From == len(t.Lanes)-1)
+			c.label(s, y, lane(s.From)+10, lane(s.From)-10)
 			continue
 		}
 		c.arrow(s, lane(s.From), lane(s.To), y, note)
@@ -62,14 +65,14 @@ func (c *canvas) arrow(s Step, from, to, y float64, note string) {
 	} else {
 		c.path(class+" head", []xy{{end - direction*arrowhead, y - arrowhead + 1}, {end, y}, {end - direction*arrowhead, y + arrowhead - 1}}, "")
 	}
-	c.label(s, xy{min(from, to) + 8, y - labelAbove}, false)
+	c.label(s, y-labelAbove, min(from, to)+8, max(from, to)-8)
 }
 
-// label writes what a step is, beside it or, in the last lane, before it.
-func (c *canvas) label(s Step, at xy, before bool) {
-	class := "label " + string(s.Kind)
-	if before {
-		class, at.x = class+" before", at.x-20
+// label writes what a step is: from the left of its place on, or up to the right of it where the picture would end before.
+func (c *canvas) label(s Step, y, left, right float64) {
+	class, x := "label "+string(s.Kind), left
+	if left+letterWidth*float64(utf8.RuneCountInString(s.What)) > c.width {
+		class, x = class+" before", right
 	}
-	c.text(class, at, s.What)
+	c.text(class, xy{x, y}, s.What)
 }
