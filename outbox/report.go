@@ -67,18 +67,55 @@ func (o *Outbox) Parked(ctx context.Context, client Client) iter.Seq2[Record, er
 			yield(Record{}, err)
 			return
 		}
-		for shard := range o.Shards() {
-			if !o.parkedOn(ctx, client, shard, yield) {
+		for entry, err := range o.parkedEntries(ctx, client) {
+			switch {
+			case err != nil:
+				if !yield(Record{}, err) {
+					return
+				}
+			case !o.yieldIn(ctx, client, entry.EventID, func(r Record) bool { return r.State == Parked }, yield):
 				return
 			}
 		}
 	})
 }
 
-func (o *Outbox) parkedOn(ctx context.Context, client Client, shard int, yield func(Record, error) bool) bool {
+// ParkedEntry is a parked event as the index shows it.
+type ParkedEntry struct {
+	EventID string
+	// At is when it was parked.
+	At time.Time
+}
+
+// ParkedEntries lists the parked events without reading them, in the order of [Outbox.Parked]: to count them, or to see since
+// when the first of each shard waits. The error beside an entry is about that one, if it is an [ErrCorrupt]; after any other
+// the iteration ends.
+//
+// Cost: half a read unit for each shard and 4 KiB begun of entries, about 0.3 KiB each.
+func (o *Outbox) ParkedEntries(ctx context.Context, client QueryClient) iter.Seq2[ParkedEntry, error] {
+	return watch.Each(ctx, &o.watch, "AP16.parked.entries", observe.Parked, func(ctx context.Context, yield func(ParkedEntry, error) bool) {
+		if err := o.listable(); err != nil {
+			yield(ParkedEntry{}, err)
+			return
+		}
+		o.parkedEntries(ctx, client)(yield)
+	})
+}
+
+func (o *Outbox) parkedEntries(ctx context.Context, client QueryClient) iter.Seq2[ParkedEntry, error] {
+	return func(yield func(ParkedEntry, error) bool) {
+		for shard := range o.Shards() {
+			if !o.parkedOn(ctx, client, shard, yield) {
+				return
+			}
+		}
+	}
+}
+
+func (o *Outbox) parkedOn(ctx context.Context, client QueryClient, shard int, yield func(ParkedEntry, error) bool) bool {
 	partition, err := keys.OutboxParkedPartition(o.config.Service, shard)
 	if err != nil {
-		yield(Record{}, &InvalidError{Field: "shard", Reason: keyReason(err)})
+		yield(ParkedEntry{}, &InvalidError{Field: "shard", Reason: keyReason(err)})
 		return false
 	}
 	query := &dynamodb.QueryInput{
@@ -90,19 +127,16 @@ func (o *Outbox) parkedOn(ctx context.Context, client Client, shard int, yield f
 	for {
 		page, err := client.Query(ctx, query, watch.In(ctx)...)
 		if err != nil {
-			yield(Record{}, errRead.Wrap(err, "outbox: list parked events of service %q, shard %d: %v", o.config.Service, shard, err))
+			yield(ParkedEntry{}, errRead.Wrap(err, "outbox: list parked events of service %q, shard %d: %v", o.config.Service, shard, err))
 			return false
 		}
 		for _, item := range page.Items {
 			in := reader{item: item}
-			_, _, _, id, err := keys.ParseOutboxParked(keys.Key{PK: in.text(o.config.IndexPK), SK: in.text(o.config.IndexSK)})
+			_, _, at, id, err := keys.ParseOutboxParked(keys.Key{PK: in.text(o.config.IndexPK), SK: in.text(o.config.IndexSK)})
 			if err != nil {
-				if !yield(Record{}, errCorrupt.Wrap(err, "outbox: an entry of index %s, shard %d, is none of a parked event", o.config.Index, shard)) {
-					return false
-				}
-				continue
+				err = errCorrupt.Wrap(err, "outbox: an entry of index %s, shard %d, is none of a parked event", o.config.Index, shard)
 			}
-			if !o.yieldIn(ctx, client, id, func(r Record) bool { return r.State == Parked }, yield) {
+			if !yield(ParkedEntry{EventID: id, At: at}, err) {
 				return false
 			}
 		}

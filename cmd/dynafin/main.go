@@ -15,16 +15,30 @@ import (
 	"time"
 
 	"github.com/mattn/go-isatty"
+	"github.com/spf13/cobra"
 
 	"github.com/dynafin/dynafin/cmd/dynafin/internal/about"
 	"github.com/dynafin/dynafin/cmd/dynafin/internal/app"
+	"github.com/dynafin/dynafin/cmd/dynafin/internal/look"
 	"github.com/dynafin/dynafin/internal/ambient"
 )
 
 // commands are all nouns, in the order of the help.
 var commands = []app.Command{
+	noun("outbox", "events on their way to other services", look.Outbox),
 	about.Explain,
 	about.Version,
+}
+
+// noun makes a command of the verbs that several packages have for it.
+func noun(name, short string, verbs ...func(*app.App) []*cobra.Command) app.Command {
+	return func(a *app.App) *cobra.Command {
+		var all []*cobra.Command
+		for _, of := range verbs {
+			all = append(all, of(a)...)
+		}
+		return app.Noun(name, short, all...)
+	}
 }
 
 func main() {

@@ -58,6 +58,7 @@ func (w *world) run(ctx context.Context, args []string, out, errs interface{ Wri
 //	dynafin ARGS...       runs the program in this process
 //	exit CODE             checks how the last run ended
 //	clock DURATION        moves the clock
+//	lines FILE COUNT      counts lines
 //	terminal [ANSWER]     makes the following runs talk to a person, who answers so
 //
 // UPDATE=1 go test rewrites the expected output.
@@ -78,6 +79,7 @@ func TestScripts(t *testing.T) {
 			"seed":     seedCommand,
 			"exit":     exitCommand,
 			"clock":    clockCommand,
+			"lines":    linesCommand,
 			"terminal": terminalCommand,
 		},
 	})
@@ -114,6 +116,12 @@ func clockCommand(ts *testscript.TestScript, _ bool, args []string) {
 	w.now = w.now.Add(d)
 }
 
+func linesCommand(ts *testscript.TestScript, _ bool, args []string) {
+	if n := strings.Count(ts.ReadFile(args[0]), "\n"); strconv.Itoa(n) != args[1] {
+		ts.Fatalf("%d lines, want %s", n, args[1])
+	}
+}
+
 func terminalCommand(ts *testscript.TestScript, _ bool, args []string) {
 	w := worldOf(ts)
 	w.terminal, w.stdin = true, strings.Join(args, " ")+"\n"
@@ -128,6 +136,3 @@ func seedCommand(ts *testscript.TestScript, _ bool, args []string) {
 		ts.Check(seed(context.Background(), worldOf(ts)))
 	}
 }
-
-// seeds fill the DynamoDB of a script.
-var seeds = map[string]func(context.Context, *world) error{}

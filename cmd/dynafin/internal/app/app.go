@@ -21,8 +21,10 @@ type App struct {
 	flags flags
 	// started is set once a command runs: errors before that are those of the call.
 	started bool
-	store   *Store
-	deploy  *deployment.Deployment
+	// next is the command to look at next.
+	next   string
+	store  *Store
+	deploy *deployment.Deployment
 }
 
 // Command makes a command of the program.
@@ -87,21 +89,26 @@ func Noun(use, short string, verbs ...*cobra.Command) *cobra.Command {
 
 var codeText = regexp.MustCompile(`DFN-\d{4}`)
 
-// tell writes to stderr how a command ended, if not well.
+// tell writes to stderr how a command ended, if not well, and what to do next.
 func (a *App) tell(cmd *cobra.Command, err error) {
 	var findings *FindingsError
 	var usage *UsageError
+	next := a.next
 	switch {
 	case err == nil:
 	case errors.As(err, &findings):
-		fmt.Fprintln(a.Stderr, findings.Summary)
+		a.Hint("%s", findings.Summary)
 	case errors.As(err, &usage):
-		fmt.Fprintf(a.Stderr, "%s: %v\nnext: %s --help\n", cmd.CommandPath(), err, cmd.CommandPath())
+		a.Hint("%s: %v", cmd.CommandPath(), err)
+		next = cmd.CommandPath() + " --help"
 	default:
-		fmt.Fprintf(a.Stderr, "%s: %v\n", cmd.CommandPath(), err)
-		if code := codeText.FindString(err.Error()); code != "" {
-			fmt.Fprintf(a.Stderr, "next: dynafin explain %s\n", code)
+		a.Hint("%s: %v", cmd.CommandPath(), err)
+		if next = ""; codeText.MatchString(err.Error()) {
+			next = "dynafin explain " + codeText.FindString(err.Error())
 		}
+	}
+	if next != "" {
+		a.Hint("next: %s", next)
 	}
 }
 

@@ -140,7 +140,10 @@ func consumed(result any) (units capacity.Units) {
 	return units
 }
 
-// wait holds a request back for as long as those before it have used what a second has.
+// burst is how far requests may run ahead of the rate: a second's units may be used at once.
+const burst = time.Second
+
+// wait holds a request back until those before it have used no more than the rate allows.
 func (m *Meter) wait(ctx context.Context, writes bool) error {
 	m.mu.Lock()
 	from := m.readFrom
@@ -149,8 +152,8 @@ func (m *Meter) wait(ctx context.Context, writes bool) error {
 	}
 	now := m.now()
 	m.mu.Unlock()
-	if ahead := from.Sub(now); ahead > 0 {
-		return m.sleep(ctx, ahead)
+	if ahead := from.Sub(now); ahead > burst {
+		return m.sleep(ctx, ahead-burst)
 	}
 	return nil
 }

@@ -2,9 +2,11 @@ package app
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -30,13 +32,21 @@ const (
 type Column[T any] struct {
 	// Name is that of the CSV column, in small letters, and in capitals of the table's.
 	Name string
-	Kind Kind
+	// Title is what a table says above it, if that is not the name.
+	Title string
+	Kind  Kind
 	// Value is the whole value.
 	Value func(T) string
 	// Show is what a table shows instead, for example an age for a time. Optional.
 	Show func(T) string
 	// Table or Data says that only tables, or only CSV files, have the column.
 	Table, Data bool
+}
+
+// Titled returns the column under another title in tables.
+func (c Column[T]) Titled(title string) Column[T] {
+	c.Title = title
+	return c
 }
 
 // List is what a command prints: items that are JSON objects, and a table of them.
@@ -71,21 +81,19 @@ type consumes struct {
 	WCU string `json:"wcu,omitempty"`
 }
 
-// Print prints a list in the format that the flags ask for, to stdout; the next command goes to stderr.
+// Print prints a list in the format that the flags ask for, to stdout; the next command goes to stderr, in the last line.
 func Print[T any](a *App, l List[T]) error {
+	a.next = l.Next
 	var err error
 	switch a.flags.output {
 	case FormatJSON:
-		return printJSON(a, l)
+		err = printJSON(a, l)
 	case FormatJSONL:
 		err = printLines(a, l)
 	case FormatCSV:
 		err = printCSV(a, l)
 	default:
 		err = printTable(a, l)
-	}
-	if err == nil && l.Next != "" {
-		a.Hint("next: %s", l.Next)
 	}
 	return err
 }
@@ -155,7 +163,7 @@ func printTable[T any](a *App, l List[T]) error {
 	}
 	if len(l.Items) == 0 && l.Empty != "" {
 		fmt.Fprintln(a.Stdout, l.Empty)
-	} else if len(l.Columns) > 0 {
+	} else if slices.ContainsFunc(l.Columns, func(c Column[T]) bool { return !c.Data }) {
 		fmt.Fprintln(a.Stdout, render(a, l))
 	}
 	for _, line := range l.Foot {
@@ -186,7 +194,7 @@ func render[T any](a *App, l List[T]) string {
 			align = text.AlignRight
 		}
 		shown = append(shown, c)
-		head = append(head, strings.ReplaceAll(c.Name, "_", " "))
+		head = append(head, cmp.Or(c.Title, strings.ReplaceAll(c.Name, "_", " ")))
 		configs = append(configs, table.ColumnConfig{Number: len(shown), Align: align, AlignHeader: align})
 	}
 	w.SetColumnConfigs(configs)
@@ -274,19 +282,19 @@ func Stamp(t time.Time) string {
 	return t.UTC().Format(time.RFC3339Nano)
 }
 
-// Age says how long ago something was, in its two largest units: "41m", "3h12m", "2d4h". A time to come has a minus.
+// Age says how long ago something was, in its two largest units: "41m", "3h12m", "2d4h"; of a time to come "in 5m".
 func Age(now, then time.Time) string {
-	if then.IsZero() {
+	switch {
+	case then.IsZero():
 		return ""
+	case then.After(now):
+		return "in " + Span(then.Sub(now))
 	}
 	return Span(now.Sub(then))
 }
 
 // Span says how long something takes, in its two largest units.
 func Span(d time.Duration) string {
-	if d < 0 {
-		return "-" + Span(-d)
-	}
 	const day = 24 * time.Hour
 	switch {
 	case d >= day:
@@ -304,4 +312,13 @@ func two(large int64, unit string, small int64, smaller string) string {
 		return fmt.Sprintf("%d%s", large, unit)
 	}
 	return fmt.Sprintf("%d%s%d%s", large, unit, small, smaller)
+}
+
+// Count writes a count for people: "20,001".
+func Count(n int) string {
+	text := fmt.Sprint(n)
+	for i := len(text) - 3; i > 0 && text[i-1] != '-'; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
 }
