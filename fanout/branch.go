@@ -8,6 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/dynafin/dynafin/capacity"
+	"github.com/dynafin/dynafin/internal/watch"
 )
 
 // branch is the state of one branch in a Run.
@@ -62,7 +63,7 @@ func (b *branch) fetch(ctx context.Context, client Client, limit int) (got answe
 		if b.plan.Index != "" {
 			in.IndexName = &b.plan.Index
 		}
-		out, err := client.Query(ctx, in)
+		out, err := client.Query(ctx, in, watch.In(ctx)...)
 		if err != nil {
 			got.err = err
 			return got

@@ -5,10 +5,13 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/dynafin/dynafin/capacity"
+	"github.com/dynafin/dynafin/internal/watch"
+	"github.com/dynafin/dynafin/observe"
 )
 
 // DefaultConcurrency is how many branches are read at the same time, if a Config does not say.
@@ -32,18 +35,24 @@ type Config struct {
 	// Secrets sign cursors: the first signs, all are accepted, so that a secret can be replaced. Each has at least
 	// MinSecretBytes. Without any, a cursor has a checksum, which finds accidents; whoever knows this package can forge one.
 	Secrets [][]byte
+	// Observer, if set, is told of every Page, and of every loop over the items of a Run, by the name of its query: give
+	// that a few values, not a key. It is told nothing where another operation of the library reads through the Reader.
+	Observer observe.Observer
+	// Now tells the time of observations. Default: time.Now.
+	Now func() time.Time
 }
 
 // Reader reads queries over many branches. It is safe for concurrent use.
 type Reader struct {
 	client Client
 	config Config
+	watch  watch.Watch
 	err    error
 }
 
 // New returns a Reader. What is wrong with the configuration is reported by every use of it, as an [InvalidError].
 func New(client Client, config Config) *Reader {
-	r := &Reader{client: client, config: config}
+	r := &Reader{client: client, config: config, watch: watch.New("fanout", "", config.Observer, config.Now)}
 	r.config.Concurrency = cmp.Or(config.Concurrency, DefaultConcurrency)
 	if r.config.Concurrency < 1 {
 		r.err = &InvalidError{Field: "Config.Concurrency", Reason: "is negative"}
@@ -92,7 +101,9 @@ type Page struct {
 // ErrRead, ErrItem; the page then has nothing but its Usage, and the same cursor can be used again.
 //
 // Cost: see the package documentation.
-func (r *Reader) Page(ctx context.Context, q Query, cursor string, limit int) (Page, error) {
+func (r *Reader) Page(ctx context.Context, q Query, cursor string, limit int) (_ Page, err error) {
+	ctx, op := r.watch.Begin(ctx, q.Name)
+	defer op.End(&err)
 	if limit < 1 || limit > MaxLimit {
 		return Page{}, &InvalidError{Query: q.Name, Field: "limit", Reason: fmt.Sprintf("is outside 1 to %d", MaxLimit)}
 	}
@@ -122,12 +133,12 @@ const pageRoom = 128
 //
 // Cost: that of [Run.Items]. Errors: [ErrInvalid], [ErrRead], [ErrItem].
 func (r *Reader) All(ctx context.Context, q Query) iter.Seq2[Item, error] {
-	return func(yield func(Item, error) bool) {
+	return watch.Each(ctx, &r.watch, q.Name, "", func(ctx context.Context, yield func(Item, error) bool) {
 		run, err := r.Start(q, "")
 		if err != nil {
 			yield(Item{}, err)
 			return
 		}
 		run.Items(ctx)(yield)
-	}
+	})
 }

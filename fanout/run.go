@@ -7,6 +7,8 @@ import (
 	"math"
 	"sync"
 	"sync/atomic"
+
+	"github.com/dynafin/dynafin/internal/watch"
 )
 
 const (
@@ -72,7 +74,7 @@ func (run *Run) expect(limit int) {
 // Cost: what the Queries evaluate, a page of each branch ahead: half a read unit for each 4 KiB begun, or a whole one if strongly
 // consistent, and at least one request for each branch.
 func (run *Run) Items(ctx context.Context) iter.Seq2[Item, error] {
-	return func(yield func(Item, error) bool) {
+	return watch.Each(ctx, &run.reader.watch, run.plan.Name, "", func(ctx context.Context, yield func(Item, error) bool) {
 		for {
 			item, ok, err := run.next(ctx)
 			if err != nil {
@@ -83,7 +85,7 @@ func (run *Run) Items(ctx context.Context) iter.Seq2[Item, error] {
 				return
 			}
 		}
-	}
+	})
 }
 
 // Cursor returns where the pass stands, to go on in another process; empty at the end of the list.

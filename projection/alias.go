@@ -31,7 +31,9 @@ type Alias struct {
 // ErrInvalid, ErrRead, ErrCorrupt.
 //
 // Cost: 1 read unit.
-func (p *Projection) Alias(ctx context.Context) (Alias, error) {
+func (p *Projection) Alias(ctx context.Context) (_ Alias, err error) {
+	ctx, op := p.watch.Begin(ctx, "AP07.alias")
+	defer op.End(&err)
 	key, err := p.aliasKey()
 	if err != nil {
 		return Alias{}, err
@@ -69,7 +71,9 @@ func decodeAlias(key keys.Key, item txn.Item) (Alias, error) {
 // was applied is a success. Errors: ErrInvalid, ErrState, ErrRead, ErrCorrupt, and those of [txn.Committer.Commit].
 //
 // Cost: 4 write units, 2 for the alias and 2 for a check of the build.
-func (ns *Namespace) Cutover(ctx context.Context, from Alias, by string) (Alias, error) {
+func (ns *Namespace) Cutover(ctx context.Context, from Alias, by string) (_ Alias, err error) {
+	ctx, op := ns.watch.Begin(ctx, "AP13.cutover")
+	defer op.End(&err)
 	key, err := ns.buildKey(by)
 	if err != nil {
 		return Alias{}, err
@@ -88,7 +92,9 @@ func (ns *Namespace) Cutover(ctx context.Context, from Alias, by string) (Alias,
 // the alias has the other one as its Previous. Errors: as for [Namespace.Cutover].
 //
 // Cost: 2 write units.
-func (p *Projection) Rollback(ctx context.Context, from Alias, by string) (Alias, error) {
+func (p *Projection) Rollback(ctx context.Context, from Alias, by string) (_ Alias, err error) {
+	ctx, op := p.watch.Begin(ctx, "AP13.rollback")
+	defer op.End(&err)
 	ns := p.Namespace(max(from.Previous, 1))
 	if from.Previous == 0 && ns.err == nil {
 		return Alias{}, ns.state("the alias has no namespace to go back to")

@@ -8,6 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/dynafin/dynafin/capacity"
+	"github.com/dynafin/dynafin/internal/watch"
 	"github.com/dynafin/dynafin/txn"
 )
 
@@ -43,7 +44,9 @@ type Outcome struct {
 //
 // Cost: applied, 2 write units for the checkpoint and 2 for each KiB begun of the view's items, or 1 if there are none. See
 // the package documentation for the others.
-func (ns *Namespace) Apply(ctx context.Context, e Event) (Outcome, error) {
+func (ns *Namespace) Apply(ctx context.Context, e Event) (_ Outcome, err error) {
+	ctx, op := ns.watch.Begin(ctx, "AP13.apply")
+	defer op.End(&err)
 	p, err := ns.validate(ctx, e)
 	if err != nil {
 		return Outcome{}, err
@@ -83,6 +86,7 @@ func (ns *Namespace) Apply(ctx context.Context, e Event) (Outcome, error) {
 			return Outcome{}, err
 		}
 		out.Version = to.version
+		watch.Outcome(ctx, out.Result.outcome())
 		if out.Result != Parked && to.parked > 0 {
 			err = ns.drain(ctx, p, to, &out)
 		}
@@ -96,7 +100,7 @@ func (ns *Namespace) view(ctx context.Context, e Event) ([]txn.Part, error) {
 	if ns.p.config.View == nil {
 		return nil, nil
 	}
-	parts, err := ns.p.config.View(ctx, ns.number, e)
+	parts, err := ns.p.config.View(watch.Outside(ctx), ns.number, e)
 	if err != nil {
 		// The text stays out of the message: it is not known what it repeats.
 		return nil, errView.Wrap(err, "projection: view of %s in namespace %d: it was refused", business(e.Source, e.Version), ns.number)
@@ -161,7 +165,7 @@ func (ns *Namespace) alone(ctx context.Context, w txn.Write, e Event) (capacity.
 		ExpressionAttributeNames: w.Names, ExpressionAttributeValues: w.Values,
 		ReturnConsumedCapacity:              types.ReturnConsumedCapacityTotal,
 		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
-	})
+	}, watch.In(ctx)...)
 	var failed *types.ConditionalCheckFailedException
 	if errors.As(err, &failed) {
 		return 0, w.Explain(failed.Item)

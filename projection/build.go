@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/dynafin/dynafin/internal/keys"
+	"github.com/dynafin/dynafin/internal/watch"
 	"github.com/dynafin/dynafin/txn"
 )
 
@@ -70,7 +71,9 @@ const maxPositionBytes = 1024
 // event to this namespace too, beside the one that is read. Errors: ErrInvalid, ErrWrite, ErrRead, ErrCorrupt.
 //
 // Cost: 1 write unit, or 1 read unit more if it was started before.
-func (ns *Namespace) Start(ctx context.Context, by string) (Build, error) {
+func (ns *Namespace) Start(ctx context.Context, by string) (_ Build, err error) {
+	ctx, op := ns.watch.Begin(ctx, "AP13.start")
+	defer op.End(&err)
 	key, err := ns.buildKey(by)
 	if err != nil {
 		return Build{}, err
@@ -86,7 +89,7 @@ func (ns *Namespace) Start(ctx context.Context, by string) (Build, error) {
 	_, err = ns.p.client.PutItem(ctx, &dynamodb.PutItemInput{
 		TableName: &ns.p.config.Table.Name, Item: item,
 		ConditionExpression: aws.String("attribute_not_exists(#pk)"), ExpressionAttributeNames: map[string]string{"#pk": ns.p.config.Table.PK},
-	})
+	}, watch.In(ctx)...)
 	var there *types.ConditionalCheckFailedException
 	if err != nil && !errors.As(err, &there) {
 		return Build{}, errWrite.Wrap(err, "projection: start the build of %q namespace %d: %v", ns.p.config.Name, ns.number, err)
@@ -108,7 +111,9 @@ func (ns *Namespace) buildKey(by string) (keys.Key, error) {
 // ErrInvalid, ErrRead, ErrCorrupt.
 //
 // Cost: 1 read unit.
-func (ns *Namespace) Build(ctx context.Context) (Build, error) {
+func (ns *Namespace) Build(ctx context.Context) (_ Build, err error) {
+	ctx, op := ns.watch.Begin(ctx, "AP13.build")
+	defer op.End(&err)
 	key, err := ns.buildKey("-")
 	if err != nil {
 		return Build{}, err
@@ -198,7 +203,9 @@ func (ns *Namespace) Load(ctx context.Context, build Build, source iter.Seq2[Ent
 }
 
 // save changes the record of a build that is as it was read.
-func (ns *Namespace) save(ctx context.Context, build Build, c *change) error {
+func (ns *Namespace) save(ctx context.Context, build Build, c *change) (err error) {
+	ctx, op := ns.watch.Begin(ctx, "AP13.save")
+	defer op.End(&err)
 	key, err := ns.buildKey("-")
 	if err != nil {
 		return err
@@ -216,7 +223,7 @@ func (ns *Namespace) save(ctx context.Context, build Build, c *change) error {
 		TableName: &w.Table.Name, Key: w.Key, UpdateExpression: &w.Update, ConditionExpression: &w.Condition,
 		ExpressionAttributeNames: c.names, ExpressionAttributeValues: c.values,
 		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
-	})
+	}, watch.In(ctx)...)
 	var failed *types.ConditionalCheckFailedException
 	switch {
 	case errors.As(err, &failed) && written(failed.Item, c.values):

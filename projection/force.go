@@ -37,7 +37,9 @@ type Forced struct {
 // Errors: ErrInvalid, ErrBusy, ErrDrain (the source is advanced), ErrRead, ErrCorrupt, and those of [txn.Committer.Commit].
 //
 // Cost: 4 write units, 6 if events are parked, and those of the events that are drained; 2 read units.
-func (ns *Namespace) ForceAdvance(ctx context.Context, f Force) (Outcome, error) {
+func (ns *Namespace) ForceAdvance(ctx context.Context, f Force) (_ Outcome, err error) {
+	ctx, op := ns.watch.Begin(ctx, "AP13.force")
+	defer op.End(&err)
 	bad := func(field, reason string) (Outcome, error) {
 		return Outcome{}, &InvalidError{Source: f.Source, Version: f.To, Field: field, Reason: reason}
 	}
@@ -151,7 +153,7 @@ func decodeForced(key keys.Key, item txn.Item) (Forced, error) {
 // Cost: eventually consistent, 0.5 read units for each shard and each 4 KiB begun of records in it. Errors: ErrInvalid,
 // ErrCorrupt, and those of package fanout.
 func (ns *Namespace) ForcedAdvances(ctx context.Context) iter.Seq2[Forced, error] {
-	return list(ctx, ns, keys.ForcedPrefix, false, decodeForced)
+	return list(ctx, ns, "AP13.forced", keys.ForcedPrefix, false, decodeForced)
 }
 
 // Sweep drains what waits behind a gap that is filled: what a worker left that died between applying the missing event and
@@ -160,6 +162,8 @@ func (ns *Namespace) ForcedAdvances(ctx context.Context) iter.Seq2[Forced, error
 //
 // Cost: that of Gaps, and for each gap 2 read units and those of the events that are drained.
 func (ns *Namespace) Sweep(ctx context.Context) (drained int, err error) {
+	ctx, op := ns.watch.Begin(ctx, "AP13.sweep")
+	defer op.End(&err)
 	var faults []error
 	for gap, err := range ns.Gaps(ctx) {
 		if err != nil {

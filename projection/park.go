@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/dynafin/dynafin/capacity"
+	"github.com/dynafin/dynafin/internal/watch"
 	"github.com/dynafin/dynafin/txn"
 )
 
@@ -159,7 +160,7 @@ func (ns *Namespace) lowest(ctx context.Context, p place) (Event, bool, error) {
 		ExpressionAttributeValues: map[string]types.AttributeValue{
 			":pk": text(p.key.PK), ":prefix": text(parkedPrefix(p.source)),
 		},
-	})
+	}, watch.In(ctx)...)
 	if err != nil {
 		return Event{}, false, errRead.Wrap(err, "projection: parked events of source %q: %v", p.source, err)
 	}

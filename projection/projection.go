@@ -15,6 +15,8 @@ import (
 	"github.com/dynafin/dynafin/fanout"
 	"github.com/dynafin/dynafin/internal/ambient"
 	"github.com/dynafin/dynafin/internal/keys"
+	"github.com/dynafin/dynafin/internal/watch"
+	"github.com/dynafin/dynafin/observe"
 	"github.com/dynafin/dynafin/shardmap"
 	"github.com/dynafin/dynafin/txn"
 )
@@ -71,8 +73,11 @@ type Config struct {
 	First int64
 	// ParkedMax is how many events of one source may be parked. Default: [DefaultParkedMax].
 	ParkedMax int
-	// Txn configures the transactions.
+	// Txn configures the transactions. Its Observer is by default the one below.
 	Txn txn.Config
+	// Observer, if set, is told of every operation; Load, Run of a Runbook and WaitCaughtUp report as what they are made of.
+	// Gaps measures how many there are, how many events are parked behind them, and for how long the first has waited.
+	Observer observe.Observer
 	// Now is the clock; nothing is decided by it. Default: time.Now.
 	Now func() time.Time
 	// Sleep waits between two looks of WaitCaughtUp, Poll long. Defaults: a timer and [DefaultPoll].
@@ -89,6 +94,9 @@ func (c Config) WithDefaults() Config {
 	c.First = cmp.Or(c.First, 1)
 	c.ParkedMax = cmp.Or(c.ParkedMax, DefaultParkedMax)
 	c.Poll = cmp.Or(c.Poll, DefaultPoll)
+	if c.Txn.Observer == nil {
+		c.Txn.Observer = c.Observer
+	}
 	if c.Now == nil {
 		c.Now = time.Now
 	}
@@ -136,12 +144,14 @@ type Projection struct {
 	committer *txn.Committer
 	reader    *fanout.Reader
 	began     sync.Map // when the builds of namespaces were started, by number
+	watch     watch.Watch
 	err       error
 }
 
 // New returns a Projection. A configuration that breaks a rule (see [Config.Validate]) is reported by each call.
 func New(client Client, config Config) *Projection {
 	p := &Projection{client: client, config: config.WithDefaults(), err: config.Validate()}
+	p.watch = watch.New("projection", p.config.Name, p.config.Observer, p.config.Now)
 	p.committer = txn.New(client, p.config.Txn)
 	p.reader = fanout.New(client, fanout.Config{})
 	return p
@@ -152,6 +162,7 @@ func New(client Client, config Config) *Projection {
 type Namespace struct {
 	p      *Projection
 	number int
+	watch  watch.Watch
 	err    error
 }
 
@@ -159,6 +170,7 @@ type Namespace struct {
 // any but the first must have been started.
 func (p *Projection) Namespace(number int) *Namespace {
 	ns := &Namespace{p: p, number: number, err: p.err}
+	ns.watch = watch.New("projection", ns.keyed(), p.config.Observer, p.config.Now)
 	if ns.err == nil && (number < 1 || number > MaxNamespace) {
 		ns.err = &InvalidError{Field: "namespace", Reason: "is " + strconv.Itoa(number) + ", outside 1 to " + strconv.Itoa(MaxNamespace)}
 	}

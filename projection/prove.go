@@ -17,7 +17,9 @@ const MaxFaults = 20
 // only while no event is applied. Errors: ErrInvalid, ErrCorrupt, and those of package fanout.
 //
 // Cost: 1 read unit for each shard and each 4 KiB begun of checkpoints in it.
-func (ns *Namespace) Totals(ctx context.Context) (Totals, error) {
+func (ns *Namespace) Totals(ctx context.Context) (_ Totals, err error) {
+	ctx, op := ns.watch.Begin(ctx, "AP13.totals")
+	defer op.End(&err)
 	sum := Totals{Control: new(big.Int)}
 	for cp, err := range ns.checkpoints(ctx, true) {
 		if err != nil {
@@ -52,7 +54,9 @@ type Evidence struct {
 // changes. Errors: also ErrInvalid, ErrState (the source was not read to its end), ErrWrite, those of package fanout.
 //
 // Cost: that of Totals, of Gaps at twice the price, of Totals in Live, and 1 write unit.
-func (ns *Namespace) Prove(ctx context.Context, evidence Evidence) (Build, error) {
+func (ns *Namespace) Prove(ctx context.Context, evidence Evidence) (_ Build, err error) {
+	ctx, op := ns.watch.Begin(ctx, "AP13.prove")
+	defer op.End(&err)
 	if _, err := ns.buildKey(evidence.By); err != nil {
 		return Build{}, err
 	}

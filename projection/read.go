@@ -12,6 +12,8 @@ import (
 
 	"github.com/dynafin/dynafin/fanout"
 	"github.com/dynafin/dynafin/internal/keys"
+	"github.com/dynafin/dynafin/internal/watch"
+	"github.com/dynafin/dynafin/observe"
 	"github.com/dynafin/dynafin/txn"
 )
 
@@ -21,7 +23,7 @@ func parkedPrefix(source string) string { return keys.ParkedPrefix(source) }
 func (p *Projection) get(ctx context.Context, key keys.Key) (txn.Item, error) {
 	out, err := p.client.GetItem(ctx, &dynamodb.GetItemInput{
 		TableName: &p.config.Table.Name, Key: p.config.Table.Key(key.PK, key.SK), ConsistentRead: aws.Bool(true),
-	})
+	}, watch.In(ctx)...)
 	if err != nil {
 		return nil, errRead.Wrap(err, "projection: read %q / %q: %v", key.PK, key.SK, err)
 	}
@@ -65,7 +67,9 @@ func (cp checkpoint) of(source string) Checkpoint {
 // Errors: ErrInvalid, ErrRead, ErrCorrupt.
 //
 // Cost: 1 read unit.
-func (ns *Namespace) Checkpoint(ctx context.Context, source string) (Checkpoint, error) {
+func (ns *Namespace) Checkpoint(ctx context.Context, source string) (_ Checkpoint, err error) {
+	ctx, op := ns.watch.Begin(ctx, "AP13.checkpoint")
+	defer op.End(&err)
 	p, err := ns.place(ctx, source)
 	if err != nil {
 		return Checkpoint{}, err
@@ -94,10 +98,24 @@ type Gap struct {
 //
 // Cost: eventually consistent, 0.5 read units for each shard and each 4 KiB begun of gaps in it; sources without a gap
 // cost nothing. Errors: ErrInvalid, ErrCorrupt, and those of package fanout.
-func (ns *Namespace) Gaps(ctx context.Context) iter.Seq2[Gap, error] { return ns.gaps(ctx, false) }
+func (ns *Namespace) Gaps(ctx context.Context) iter.Seq2[Gap, error] {
+	return watch.Each(ctx, &ns.watch, "AP13.gaps", observe.Gaps, func(ctx context.Context, yield func(Gap, error) bool) {
+		var parked int64
+		var oldest time.Duration
+		now := ns.p.config.Now()
+		for gap, err := range ns.gaps(ctx, false) {
+			if !yield(gap, err) || err != nil {
+				return
+			}
+			parked, oldest = parked+gap.Parked, max(oldest, now.Sub(gap.Since))
+		}
+		ns.watch.Measure(ctx, "AP13", observe.Parked, parked)
+		ns.watch.Measure(ctx, "AP13", observe.OldestAge, int64(oldest))
+	})
+}
 
 func (ns *Namespace) gaps(ctx context.Context, strong bool) iter.Seq2[Gap, error] {
-	return list(ctx, ns, keys.GapPrefix, strong, func(key keys.Key, item txn.Item) (Gap, error) {
+	return list(ctx, ns, "AP13.gaps", keys.GapPrefix, strong, func(key keys.Key, item txn.Item) (Gap, error) {
 		_, _, _, source, err := keys.ParseGap(key)
 		if err != nil {
 			return Gap{}, &RecordError{PK: key.PK, SK: key.SK}
@@ -118,7 +136,7 @@ func (ns *Namespace) Checkpoints(ctx context.Context) iter.Seq2[Checkpoint, erro
 }
 
 func (ns *Namespace) checkpoints(ctx context.Context, strong bool) iter.Seq2[Checkpoint, error] {
-	return list(ctx, ns, keys.CheckpointPrefix, strong, func(key keys.Key, item txn.Item) (Checkpoint, error) {
+	return list(ctx, ns, "AP13.checkpoints", keys.CheckpointPrefix, strong, func(key keys.Key, item txn.Item) (Checkpoint, error) {
 		_, _, _, source, err := keys.ParseCheckpoint(key)
 		if err != nil {
 			return Checkpoint{}, &RecordError{PK: key.PK, SK: key.SK}
@@ -133,13 +151,16 @@ func (ns *Namespace) checkpoints(ctx context.Context, strong bool) iter.Seq2[Che
 // Cost: 1 read unit for each 4 KiB begun of them, strongly consistent. Errors: ErrInvalid, ErrCorrupt, and those of package
 // fanout.
 func (ns *Namespace) ParkedEvents(ctx context.Context, source string) iter.Seq2[Event, error] {
-	p, err := ns.place(ctx, source)
-	if err != nil {
-		return func(yield func(Event, error) bool) { yield(Event{}, err) }
-	}
-	q := ns.query(parkedPrefix(source), true)
-	q.Branches = []fanout.Branch{{Name: "source", Partition: fanout.Text(p.key.PK)}}
-	return listed(ctx, ns, q, decodeParked)
+	return watch.Each(ctx, &ns.watch, "AP13.parked", "", func(ctx context.Context, yield func(Event, error) bool) {
+		p, err := ns.place(ctx, source)
+		if err != nil {
+			yield(Event{}, err)
+			return
+		}
+		q := ns.query(parkedPrefix(source), true)
+		q.Branches = []fanout.Branch{{Name: "source", Partition: fanout.Text(p.key.PK)}}
+		listed(ctx, ns, q, decodeParked)(yield)
+	})
 }
 
 // query reads a range of sort keys.
@@ -150,8 +171,8 @@ func (ns *Namespace) query(prefix string, strong bool) fanout.Query {
 }
 
 // list reads a range of sort keys of every shard.
-func list[T any](ctx context.Context, ns *Namespace, prefix string, strong bool, decode func(keys.Key, txn.Item) (T, error)) iter.Seq2[T, error] {
-	return func(yield func(T, error) bool) {
+func list[T any](ctx context.Context, ns *Namespace, label, prefix string, strong bool, decode func(keys.Key, txn.Item) (T, error)) iter.Seq2[T, error] {
+	return watch.Each(ctx, &ns.watch, label, "", func(ctx context.Context, yield func(T, error) bool) {
 		var none T
 		m, err := ns.shards(ctx)
 		if err != nil {
@@ -168,7 +189,7 @@ func list[T any](ctx context.Context, ns *Namespace, prefix string, strong bool,
 			q.Branches = append(q.Branches, fanout.Branch{Name: fmt.Sprint("shard ", shard), Partition: fanout.Text(partition)})
 		}
 		listed(ctx, ns, q, decode)(yield)
-	}
+	})
 }
 
 func listed[T any](ctx context.Context, ns *Namespace, q fanout.Query, decode func(keys.Key, txn.Item) (T, error)) iter.Seq2[T, error] {

@@ -17,6 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/dynafin/dynafin/internal/keys"
+	"github.com/dynafin/dynafin/internal/watch"
 	"github.com/dynafin/dynafin/txn"
 )
 
@@ -84,7 +85,9 @@ func (s StepDone) prove(before string) string {
 // ErrRead, ErrCorrupt (also if the proofs do not cover what is written down).
 //
 // Cost: 1 read unit for each 4 KiB begun.
-func (r *Runbook) State(ctx context.Context) (Run, error) {
+func (r *Runbook) State(ctx context.Context) (_ Run, err error) {
+	ctx, op := r.ns.watch.Begin(ctx, "AP13.runbook")
+	defer op.End(&err)
 	if r.err != nil {
 		return Run{}, r.err
 	}
@@ -135,7 +138,9 @@ func decodeRun(key keys.Key, item txn.Item, namespace int) (Run, error) {
 }
 
 // record writes a step down, on condition that nobody else has.
-func (r *Runbook) record(ctx context.Context, run Run, step Step, evidence map[string]string) (Run, error) {
+func (r *Runbook) record(ctx context.Context, run Run, step Step, evidence map[string]string) (_ Run, err error) {
+	ctx, op := r.ns.watch.Begin(ctx, "AP13.record")
+	defer op.End(&err)
 	p := r.ns.p
 	key, err := keys.Runbook(p.config.Name, r.ns.number)
 	if err != nil {
@@ -168,7 +173,7 @@ func (r *Runbook) record(ctx context.Context, run Run, step Step, evidence map[s
 		in.ExpressionAttributeNames = map[string]string{"#revision": attrRevision, "#v": attrFormat}
 		in.ExpressionAttributeValues = txn.Item{":was": number(run.revision), ":v": number(recordFormat)}
 	}
-	_, err = p.client.PutItem(ctx, in)
+	_, err = p.client.PutItem(ctx, in, watch.In(ctx)...)
 	var moved *types.ConditionalCheckFailedException
 	switch {
 	case errors.As(err, &moved) && reflect.DeepEqual(moved.Item, item):

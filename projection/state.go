@@ -1,5 +1,7 @@
 package projection
 
+import "github.com/dynafin/dynafin/observe"
+
 // Result is what became of a delivered event.
 type Result string
 
@@ -12,6 +14,18 @@ const (
 	// Parked: versions before it are missing. The event is stored and waits for them; for the transport it is a success.
 	Parked Result = "PARKED"
 )
+
+// outcome is what an Observer is told.
+func (r Result) outcome() observe.Outcome {
+	switch r {
+	case Stale:
+		return observe.Replayed
+	case Parked:
+		return observe.Deferred
+	default:
+		return observe.OK
+	}
+}
 
 // resultOf decides what becomes of a version when a source is at current.
 func resultOf(current, version int64) Result {
