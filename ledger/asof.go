@@ -78,7 +78,9 @@ func (l *Ledger) stripes(ctx context.Context, client Client, tenant, account str
 // If the account or the asset is not open, the error is a [NotFoundError].
 //
 // Cost: 1 read unit for the account and 1 for each stripe.
-func (l *Ledger) Total(ctx context.Context, client Client, tenant, account string, asset money.Currency) (Total, error) {
+func (l *Ledger) Total(ctx context.Context, client Client, tenant, account string, asset money.Currency) (_ Total, err error) {
+	ctx, op := l.watch.Begin(ctx, "AP12.total")
+	defer op.End(&err)
 	all, err := l.stripes(ctx, client, tenant, account, asset)
 	if err != nil {
 		return Total{}, err
@@ -102,7 +104,9 @@ func (l *Ledger) Total(ctx context.Context, client Client, tenant, account strin
 // to the effective time: 1 unit for each 4 KiB begun in each partition. Whole months take no reading of postings, but for
 // a KnownAt every month that was not sealed by then does.
 // Errors: [ErrInvalid], [ErrNotFound], [ErrCorrupt], [ErrRead].
-func (l *Ledger) BalanceAt(ctx context.Context, client Client, tenant, account string, asset money.Currency, at AsOf) (Total, error) {
+func (l *Ledger) BalanceAt(ctx context.Context, client Client, tenant, account string, asset money.Currency, at AsOf) (_ Total, err error) {
+	ctx, op := l.watch.Begin(ctx, "AP12.balanceat")
+	defer op.End(&err)
 	all, err := l.stripes(ctx, client, tenant, account, asset)
 	if err != nil {
 		return Total{}, err

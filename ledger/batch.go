@@ -7,6 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/dynafin/dynafin/internal/watch"
+	"github.com/dynafin/dynafin/observe"
 	"github.com/dynafin/dynafin/txn"
 )
 
@@ -152,10 +154,22 @@ func (l *Ledger) Batcher(ctx context.Context, committer *txn.Committer, config B
 //
 // Cost: as [Ledger.Post], but the shared balances are paid once for all: 2 write units for the header and each posting,
 // 2 for each balance that is its own, and its part of 2 for those it shares. It reads nothing.
-func (b *Batcher) Post(ctx context.Context, s Submission) (Posted, error) {
+func (b *Batcher) Post(ctx context.Context, s Submission) (_ Posted, err error) {
 	if b.book == nil {
 		return Posted{}, errBatcherClosed.Wrap(nil, "ledger: the batcher was not made by Ledger.Batcher")
 	}
+	ctx, op := b.book.watch.Begin(ctx, "AP10.post")
+	defer op.End(&err)
+	watch.Outcome(ctx, observe.Failed) // if the batch panics
+	posted, err := b.post(ctx, s)
+	watch.Outcome(ctx, observe.OK)
+	if posted.Repeated {
+		watch.Outcome(ctx, observe.Replayed)
+	}
+	return posted, err
+}
+
+func (b *Batcher) post(ctx context.Context, s Submission) (Posted, error) {
 	sub, err := b.book.submission(s)
 	if err != nil {
 		return Posted{}, err

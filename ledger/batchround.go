@@ -7,6 +7,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/dynafin/dynafin/internal/watch"
+	"github.com/dynafin/dynafin/observe"
 	"github.com/dynafin/dynafin/txn"
 )
 
@@ -70,7 +72,7 @@ func (b *Batcher) round(members []*submission) []*submission {
 		m.rounds++
 	}
 	b.mu.Unlock()
-	receipt, err := b.committer.Commit(b.ctx, g.parts...)
+	receipt, err := b.commit(g.parts)
 	v := g.verdict(receipt, err)
 	v.later = append(v.later, later...)
 	stay := v.stay[:0]
@@ -86,6 +88,17 @@ func (b *Batcher) round(members []*submission) []*submission {
 	}
 	b.conclude(&v)
 	return stay
+}
+
+func (b *Batcher) commit(parts []txn.Part) (_ txn.Receipt, err error) {
+	ctx, op := b.book.watch.Begin(b.ctx, "AP10.round")
+	defer op.End(&err)
+	watch.Outcome(ctx, observe.Failed) // if it panics
+	receipt, err := b.committer.Commit(ctx, parts...)
+	if !receipt.Recovered {
+		watch.Outcome(ctx, observe.OK)
+	}
+	return receipt, err
 }
 
 func (b *Batcher) conclude(v *verdicts) {

@@ -116,6 +116,9 @@ func (e *DuplicateError) Error() string {
 // Unwrap returns ErrDuplicate.
 func (e *DuplicateError) Unwrap() error { return ErrDuplicate }
 
+// Mismatch says that it is another thing that has the identifier.
+func (e *DuplicateError) Mismatch() bool { return !e.Same }
+
 // SettlesCommit implements txn.Settler.
 func (e *DuplicateError) SettlesCommit() bool { return true }
 

@@ -10,6 +10,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/dynafin/dynafin/internal/watch"
+	"github.com/dynafin/dynafin/observe"
 	"github.com/dynafin/dynafin/shardmap"
 	"github.com/dynafin/dynafin/txn"
 )
@@ -62,6 +64,9 @@ type Config struct {
 	Secrets [][]byte
 	// Now is the clock: it dates what is recorded, and judges reservations that expire. Default: time.Now.
 	Now func() time.Time
+	// Observer, if set, is told of every Commit and every read, and of a Batcher every Post, whose requests are those of the
+	// rounds that it takes part in, and every round.
+	Observer observe.Observer
 }
 
 // WithDefaults returns the configuration with its empty fields filled in.
@@ -113,6 +118,7 @@ func (c Config) Validate() error {
 type Ledger struct {
 	config Config
 	err    error
+	watch  watch.Watch
 	hints  hints
 	absent map[string]string // the names of the condition ifAbsent
 }
@@ -121,7 +127,8 @@ type Ledger struct {
 // use.
 func New(config Config) *Ledger {
 	config = config.WithDefaults()
-	return &Ledger{config: config, err: config.Validate(), absent: map[string]string{"#pk": config.Table.PK}}
+	return &Ledger{config: config, err: config.Validate(), absent: map[string]string{"#pk": config.Table.PK},
+		watch: watch.New("ledger", "", config.Observer, config.Now)}
 }
 
 // unusable says why a ledger cannot be used, if so.

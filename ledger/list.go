@@ -16,6 +16,7 @@ import (
 
 	"github.com/dynafin/dynafin/capacity"
 	"github.com/dynafin/dynafin/internal/keys"
+	"github.com/dynafin/dynafin/internal/watch"
 	"github.com/dynafin/dynafin/txn"
 )
 
@@ -75,7 +76,7 @@ func (l *Ledger) page(ctx context.Context, client Client, s span, start txn.Item
 	if s.reportCapacity {
 		in.ReturnConsumedCapacity = types.ReturnConsumedCapacityTotal
 	}
-	out, err := client.Query(ctx, in)
+	out, err := client.Query(ctx, in, watch.In(ctx)...)
 	if err != nil {
 		return nil, errRead.Wrap(err, "ledger: read %s: %v", s.record, err)
 	}
@@ -128,7 +129,9 @@ func (l *Ledger) keyOf(item txn.Item) (k keys.Key) {
 // account, the error is a [NotFoundError].
 //
 // Cost: one Query for each stripe: 1 read unit for each 4 KiB begun, where a balance has about 0.5 KiB.
-func (l *Ledger) Balances(ctx context.Context, client Client, tenant, account string) (Account, []Balance, error) {
+func (l *Ledger) Balances(ctx context.Context, client Client, tenant, account string) (_ Account, _ []Balance, err error) {
+	ctx, op := l.watch.Begin(ctx, "AP12.balances")
+	defer op.End(&err)
 	if err := l.unusable(); err != nil {
 		return Account{}, nil, err
 	}
@@ -209,7 +212,7 @@ const (
 
 // seals returns the seals of a range of months, both included, in the manner of the span.
 func (l *Ledger) seals(ctx context.Context, client Client, b Balance, from, through Month, s span) iter.Seq2[Seal, error] {
-	return func(yield func(Seal, error) bool) {
+	return watch.Each(ctx, &l.watch, "AP11.seals", "", func(ctx context.Context, yield func(Seal, error) bool) {
 		first, err := sealKey(b.ref(), from)
 		last, err2 := sealKey(b.ref(), through)
 		if err = errors.Join(l.unusable(), err, err2); err != nil {
@@ -228,7 +231,7 @@ func (l *Ledger) seals(ctx context.Context, client Client, b Balance, from, thro
 				return
 			}
 		}
-	}
+	})
 }
 
 // firstSeal returns the first seal of a range of months.
@@ -246,7 +249,7 @@ func (l *Ledger) firstSeal(ctx context.Context, client Client, b Balance, from, 
 //
 // Cost: for each page half a read unit for each 4 KiB begun of index entries, about 0.3 KiB each.
 func (l *Ledger) Held(ctx context.Context, client Client, tenant, account string) iter.Seq2[Reservation, error] {
-	return func(yield func(Reservation, error) bool) {
+	return watch.Each(ctx, &l.watch, "AP12.held", "", func(ctx context.Context, yield func(Reservation, error) bool) {
 		partition, err := keys.AccountReservationPartition(tenant, account)
 		switch {
 		case l.unusable() != nil:
@@ -260,7 +263,7 @@ func (l *Ledger) Held(ctx context.Context, client Client, tenant, account string
 			ExpressionAttributeValues: map[string]types.AttributeValue{":pk": text(partition)},
 		}
 		for more := err == nil; more; more = len(in.ExclusiveStartKey) > 0 {
-			out, err := client.Query(ctx, in)
+			out, err := client.Query(ctx, in, watch.In(ctx)...)
 			if err != nil {
 				yield(Reservation{}, errRead.Wrap(err, "ledger: list open reservations of %s: %v", accountName(tenant, account), err))
 				return
@@ -275,7 +278,7 @@ func (l *Ledger) Held(ctx context.Context, client Client, tenant, account string
 		if err != nil {
 			yield(Reservation{}, err)
 		}
-	}
+	})
 }
 
 // Place says which balance it is.

@@ -85,7 +85,9 @@ const maxRolls = 4
 //
 // Cost: that of each attempt, also of the refused ones. Errors: those of [txn.Committer.Commit] and of the parts; [ErrRolled] if the
 // buckets change faster than it repeats.
-func (l *Ledger) Commit(ctx context.Context, committer *txn.Committer, build func() []txn.Part) (txn.Receipt, error) {
+func (l *Ledger) Commit(ctx context.Context, committer *txn.Committer, build func() []txn.Part) (_ txn.Receipt, err error) {
+	ctx, op := l.watch.Begin(ctx, "AP10.commit")
+	defer op.End(&err)
 	for attempt := 1; ; attempt++ {
 		receipt, err := committer.Commit(ctx, build()...)
 		if attempt == maxRolls || !onlyRolled(err) {

@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/dynafin/dynafin/internal/keys"
+	"github.com/dynafin/dynafin/internal/watch"
 	"github.com/dynafin/dynafin/money"
 	"github.com/dynafin/dynafin/txn"
 )
@@ -25,7 +26,7 @@ type Client interface {
 func (l *Ledger) get(ctx context.Context, client Client, record string, key keys.Key) (txn.Item, error) {
 	out, err := client.GetItem(ctx, &dynamodb.GetItemInput{
 		TableName: &l.config.Table.Name, Key: l.config.Table.Key(key.PK, key.SK), ConsistentRead: aws.Bool(true),
-	})
+	}, watch.In(ctx)...)
 	if err != nil {
 		return nil, errRead.Wrap(err, "ledger: read %s: %v", record, err)
 	}
@@ -35,7 +36,9 @@ func (l *Ledger) get(ctx context.Context, client Client, record string, key keys
 // Account reads an account (strongly consistent). If there is none, the error is a [NotFoundError].
 //
 // Cost: 1 read unit.
-func (l *Ledger) Account(ctx context.Context, client Client, tenant, id string) (Account, error) {
+func (l *Ledger) Account(ctx context.Context, client Client, tenant, id string) (_ Account, err error) {
+	ctx, op := l.watch.Begin(ctx, "AP12.account")
+	defer op.End(&err)
 	if err := l.unusable(); err != nil {
 		return Account{}, err
 	}
@@ -62,7 +65,9 @@ func (l *Ledger) Balance(ctx context.Context, client Client, tenant, account str
 // StripeBalance reads one stripe of a striped account's authority, as [Ledger.Balance] does.
 //
 // Cost and errors: those of [Ledger.Balance].
-func (l *Ledger) StripeBalance(ctx context.Context, client Client, tenant, account string, asset money.Currency, stripe int) (Balance, error) {
+func (l *Ledger) StripeBalance(ctx context.Context, client Client, tenant, account string, asset money.Currency, stripe int) (_ Balance, err error) {
+	ctx, op := l.watch.Begin(ctx, "AP12.balance")
+	defer op.End(&err)
 	if err := l.unusable(); err != nil {
 		return Balance{}, err
 	}
@@ -83,7 +88,9 @@ func (l *Ledger) StripeBalance(ctx context.Context, client Client, tenant, accou
 // [RecordError].
 //
 // Cost: 1 read unit for each 4 KiB begun.
-func (l *Ledger) Transaction(ctx context.Context, client Client, tenant, id string) (Entry, error) {
+func (l *Ledger) Transaction(ctx context.Context, client Client, tenant, id string) (_ Entry, err error) {
+	ctx, op := l.watch.Begin(ctx, "AP10.transaction")
+	defer op.End(&err)
 	if err := l.unusable(); err != nil {
 		return Entry{}, err
 	}
@@ -103,7 +110,9 @@ func (l *Ledger) Transaction(ctx context.Context, client Client, tenant, id stri
 //
 // Cost: 1 read unit for each 4 KiB begun.
 // Errors: [ErrInvalid], [ErrCorrupt], [ErrRead].
-func (l *Ledger) Links(ctx context.Context, client Client, of Entry) (Links, error) {
+func (l *Ledger) Links(ctx context.Context, client Client, of Entry) (_ Links, err error) {
+	ctx, op := l.watch.Begin(ctx, "AP10.links")
+	defer op.End(&err)
 	if err := l.unusable(); err != nil {
 		return Links{}, err
 	}
@@ -121,7 +130,9 @@ func (l *Ledger) Links(ctx context.Context, client Client, of Entry) (Links, err
 // Reservation reads a reservation (strongly consistent). If there is none, the error is a [NotFoundError].
 //
 // Cost: 1 read unit for each 4 KiB begun.
-func (l *Ledger) Reservation(ctx context.Context, client Client, tenant, id string) (Reservation, error) {
+func (l *Ledger) Reservation(ctx context.Context, client Client, tenant, id string) (_ Reservation, err error) {
+	ctx, op := l.watch.Begin(ctx, "AP12.reservation")
+	defer op.End(&err)
 	if err := l.unusable(); err != nil {
 		return Reservation{}, err
 	}
@@ -140,7 +151,9 @@ func (l *Ledger) Reservation(ctx context.Context, client Client, tenant, id stri
 // a [NotFoundError].
 //
 // Cost: 1 read unit.
-func (l *Ledger) Seal(ctx context.Context, client Client, b Balance, m Month) (Seal, error) {
+func (l *Ledger) Seal(ctx context.Context, client Client, b Balance, m Month) (_ Seal, err error) {
+	ctx, op := l.watch.Begin(ctx, "AP11.seal")
+	defer op.End(&err)
 	if err := l.unusable(); err != nil {
 		return Seal{}, err
 	}
@@ -170,10 +183,10 @@ func missing(err error, what, tenant, id, asset string) error {
 // Cost: for each page half a read unit for each 4 KiB begun of index entries, about 0.3 KiB each; half a unit for
 // a shard with nothing due.
 func (l *Ledger) Due(ctx context.Context, client Client, tenant string, shard int, cutoff time.Time) iter.Seq2[Reservation, error] {
-	return func(yield func(Reservation, error) bool) {
+	return watch.Each(ctx, &l.watch, "AP12.due", "", func(ctx context.Context, yield func(Reservation, error) bool) {
 		in, err := l.dueQuery(tenant, shard, cutoff)
 		for more := err == nil; more; more = len(in.ExclusiveStartKey) > 0 {
-			out, err := client.Query(ctx, in)
+			out, err := client.Query(ctx, in, watch.In(ctx)...)
 			if err != nil {
 				yield(Reservation{}, errRead.Wrap(err, "ledger: list due reservations of tenant %q, shard %d: %v", tenant, shard, err))
 				return
@@ -188,7 +201,7 @@ func (l *Ledger) Due(ctx context.Context, client Client, tenant string, shard in
 		if err != nil {
 			yield(Reservation{}, err)
 		}
-	}
+	})
 }
 
 func (l *Ledger) dueQuery(tenant string, shard int, cutoff time.Time) (*dynamodb.QueryInput, error) {

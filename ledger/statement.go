@@ -9,6 +9,7 @@ import (
 
 	"github.com/dynafin/dynafin/fanout"
 	"github.com/dynafin/dynafin/internal/keys"
+	"github.com/dynafin/dynafin/internal/watch"
 	"github.com/dynafin/dynafin/money"
 )
 
@@ -100,7 +101,7 @@ func (l *Ledger) statement(q StatementQuery) (*statement, error) {
 // unit for each balance and closed month; and the postings of all assets, 1 unit for each 4 KiB begun and for each partition
 // at least. A posting has about 0.3 KiB.
 func (l *Ledger) Statement(ctx context.Context, client Client, q StatementQuery) iter.Seq2[Line, error] {
-	return func(yield func(Line, error) bool) {
+	return watch.Each(ctx, &l.watch, "AP11.statement", "", func(ctx context.Context, yield func(Line, error) bool) {
 		s, err := l.statement(q)
 		var at stretch
 		for err == nil {
@@ -125,7 +126,7 @@ func (l *Ledger) Statement(ctx context.Context, client Client, q StatementQuery)
 		if err != nil {
 			yield(Line{}, err)
 		}
-	}
+	})
 }
 
 // StatementPage returns up to limit postings behind a cursor, from the beginning if it is empty, in the order of
@@ -137,7 +138,9 @@ func (l *Ledger) Statement(ctx context.Context, client Client, q StatementQuery)
 // error it is empty. Errors: those of Statement, and ErrCursor.
 //
 // Cost: as [Ledger.Statement], and what fanout reads ahead; within a month, a page behind a cursor reads postings only.
-func (l *Ledger) StatementPage(ctx context.Context, client Client, q StatementQuery, cursor string, limit int) (StatementPage, error) {
+func (l *Ledger) StatementPage(ctx context.Context, client Client, q StatementQuery, cursor string, limit int) (_ StatementPage, err error) {
+	ctx, op := l.watch.Begin(ctx, "AP11.page")
+	defer op.End(&err)
 	s, err := l.statement(q)
 	switch {
 	case err != nil:

@@ -9,6 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/dynafin/dynafin/internal/watch"
 	"github.com/dynafin/dynafin/money"
 	"github.com/dynafin/dynafin/txn"
 )
@@ -55,7 +56,9 @@ func (t *TrialBalance) add(rows []Total) error {
 //
 // Cost: that of [Ledger.Balances] for each account.
 // Errors: those of [Ledger.Balances].
-func (l *Ledger) TrialBalance(ctx context.Context, client Client, tenant string, accounts ...string) (TrialBalance, error) {
+func (l *Ledger) TrialBalance(ctx context.Context, client Client, tenant string, accounts ...string) (_ TrialBalance, err error) {
+	ctx, op := l.watch.Begin(ctx, "AP12.trial")
+	defer op.End(&err)
 	return l.trialBalance(accounts, func(account string) ([]Total, error) {
 		_, all, err := l.Balances(ctx, client, tenant, account)
 		if err != nil {
@@ -71,7 +74,9 @@ func (l *Ledger) TrialBalance(ctx context.Context, client Client, tenant string,
 //
 // Cost: that of [Ledger.Balances] for each account, and that of [Ledger.BalanceAt] for each balance.
 // Errors: those of [Ledger.Balances] and [Ledger.BalanceAt].
-func (l *Ledger) TrialBalanceAt(ctx context.Context, client Client, at AsOf, tenant string, accounts ...string) (TrialBalance, error) {
+func (l *Ledger) TrialBalanceAt(ctx context.Context, client Client, at AsOf, tenant string, accounts ...string) (_ TrialBalance, err error) {
+	ctx, op := l.watch.Begin(ctx, "AP12.trialat")
+	defer op.End(&err)
 	return l.trialBalance(accounts, func(account string) ([]Total, error) {
 		_, all, err := l.Balances(ctx, client, tenant, account)
 		if err != nil {
@@ -141,10 +146,12 @@ const (
 //
 // Cost: that of [Ledger.Balances] for each account, and 2 read units for each balance and try; two tries at least if they
 // are more than 100.
-func (l *Ledger) TrialBalanceCut(ctx context.Context, client CutClient, tenant string, accounts ...string) (TrialBalance, error) {
+func (l *Ledger) TrialBalanceCut(ctx context.Context, client CutClient, tenant string, accounts ...string) (_ TrialBalance, err error) {
+	ctx, op := l.watch.Begin(ctx, "AP12.cut")
+	defer op.End(&err)
 	accounts = slices.Compact(slices.Sorted(slices.Values(accounts)))
 	found := make([][]Balance, len(accounts))
-	err := each(len(accounts), func(i int) (err error) {
+	err = each(len(accounts), func(i int) (err error) {
 		_, found[i], err = l.Balances(ctx, client, tenant, accounts[i])
 		return err
 	})
@@ -203,7 +210,7 @@ func (l *Ledger) collect(ctx context.Context, client CutClient, all []Balance) (
 				Get: &types.Get{TableName: &l.config.Table.Name, Key: l.config.Table.Key(key.PK, key.SK)},
 			})
 		}
-		out, err := client.TransactGetItems(ctx, in)
+		out, err := client.TransactGetItems(ctx, in, watch.In(ctx)...)
 		var canceled *types.TransactionCanceledException
 		switch {
 		case errors.As(err, &canceled) && conflicted(canceled):

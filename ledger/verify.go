@@ -71,7 +71,9 @@ const (
 // again; 1 for each 4 KiB of seals at the end; and the postings, of all assets that share the partitions, 1 for each 4 KiB
 // begun of a page and for each partition at least. A posting has about 0.3 KiB, so 1,000 of them take about 75. Locate
 // takes 1 more for each transaction of a month that is not proved.
-func (l *Ledger) Verify(ctx context.Context, client Client, of Verification) (Report, error) {
+func (l *Ledger) Verify(ctx context.Context, client Client, of Verification) (_ Report, err error) {
+	ctx, op := l.watch.Begin(ctx, "AP14.verify")
+	defer op.End(&err)
 	v, err := l.verifier(client, of)
 	if err != nil {
 		return Report{}, err

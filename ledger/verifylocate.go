@@ -93,7 +93,9 @@ func (l *Ledger) differ(want, stored txn.Item) bool {
 // knows which transactions there must be. Errors: ErrNotFound, ErrRefused, ErrCorrupt (the header was changed), ErrRead.
 //
 // Cost: that of [Ledger.Transaction], and 1 read unit for each posting.
-func (l *Ledger) VerifyTransaction(ctx context.Context, client Client, tenant, id string) ([]Finding, error) {
+func (l *Ledger) VerifyTransaction(ctx context.Context, client Client, tenant, id string) (_ []Finding, err error) {
+	ctx, op := l.watch.Begin(ctx, "AP14.verifytransaction")
+	defer op.End(&err)
 	e, err := l.Transaction(ctx, client, tenant, id)
 	if err != nil {
 		return nil, err

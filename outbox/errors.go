@@ -93,6 +93,9 @@ func (e *DuplicateError) Error() string {
 // Unwrap returns ErrDuplicate.
 func (e *DuplicateError) Unwrap() error { return ErrDuplicate }
 
+// Mismatch says that it is another thing that has the identifier.
+func (e *DuplicateError) Mismatch() bool { return !e.Same }
+
 // NotFoundError says that no event with this ID is stored.
 type NotFoundError struct {
 	EventID string

@@ -44,6 +44,10 @@ var outcomes = func() map[string]observe.Outcome {
 // outcomeOf reads an error by the first code in it, which is that of the most telling one: a cancelled transaction unwraps
 // to its reasons first.
 func outcomeOf(err error) observe.Outcome {
+	var duplicate interface{ Mismatch() bool } // a duplicate of something else is no replay
+	if errors.As(err, &duplicate) && duplicate.Mismatch() {
+		return observe.Rejected
+	}
 	var coded interface{ Code() string }
 	if errors.As(err, &coded) {
 		if outcome, ok := outcomes[coded.Code()]; ok {
