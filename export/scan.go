@@ -17,6 +17,8 @@ import (
 	"github.com/dynafin/dynafin/capacity"
 	"github.com/dynafin/dynafin/internal/ambient"
 	"github.com/dynafin/dynafin/internal/keys"
+	"github.com/dynafin/dynafin/internal/watch"
+	"github.com/dynafin/dynafin/observe"
 )
 
 // Defaults and bounds of a ScanConfig.
@@ -69,6 +71,8 @@ type ScanConfig struct {
 	Sleep func(ctx context.Context, d time.Duration) error
 	// NewID names a runner. Default: chance.
 	NewID func() string
+	// Observer, if set, is told of every ForEach or Records when it ends, as "scan", and of every Run, as "progress".
+	Observer observe.Observer
 }
 
 // WithDefaults returns the configuration with its empty fields filled in.
@@ -129,6 +133,7 @@ type ScanProgress struct {
 type Scan struct {
 	client ScanClient
 	config ScanConfig
+	watch  watch.Watch
 }
 
 // NewScan returns a Scan. It reads nothing yet.
@@ -136,7 +141,8 @@ func NewScan(client ScanClient, config ScanConfig) (*Scan, error) {
 	if err := config.Validate(); err != nil {
 		return nil, err
 	}
-	return &Scan{client: client, config: config.WithDefaults()}, nil
+	config = config.WithDefaults()
+	return &Scan{client: client, config: config, watch: watch.New("export", config.Name, config.Observer, config.Now)}, nil
 }
 
 // ForEach gives every item of the table, page by page: one goroutine for each segment calls give, at the same time. When give has
@@ -149,7 +155,9 @@ func NewScan(client ScanClient, config ScanConfig) (*Scan, error) {
 //
 // Cost: the read units of the whole table, 0.5 for each 4 KiB, 1 if Consistent; 1 write unit for each page, 2 read units for the run and
 // 1 for each segment.
-func (s *Scan) ForEach(ctx context.Context, give func(ctx context.Context, page []Record) error) error {
+func (s *Scan) ForEach(ctx context.Context, give func(ctx context.Context, page []Record) error) (err error) {
+	ctx, op := s.watch.Begin(ctx, "scan")
+	defer op.End(&err)
 	run, err := s.begin(ctx)
 	if err != nil {
 		return err
@@ -253,7 +261,7 @@ func (r *scanRunner) segment(ctx context.Context, number int) error {
 			page[i] = Record{New: item, At: Position{Source: r.scan.config.Name, File: number, Line: at.items + int64(i) + 1}}
 		}
 		if len(page) > 0 {
-			if err := r.give(ctx, page); err != nil {
+			if err := r.give(watch.Outside(ctx), page); err != nil {
 				return err
 			}
 		}
@@ -286,7 +294,7 @@ func (r *scanRunner) page(ctx context.Context, number int, behind Item, expect c
 		if err := r.pace.wait(ctx, expect); err != nil {
 			return nil, err
 		}
-		out, err := r.scan.client.Scan(ctx, in)
+		out, err := r.scan.client.Scan(ctx, in, watch.In(ctx)...)
 		if err == nil {
 			return out, nil
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/dynafin/dynafin/internal/keys"
+	"github.com/dynafin/dynafin/internal/watch"
 )
 
 // The attribute names are a public format: see the golden files in testdata/items.
@@ -49,7 +50,9 @@ type ScanRun struct {
 // ErrCheckpoint, ErrRecord.
 //
 // Cost: 1 read unit, and 1 for each segment.
-func (s *Scan) Run(ctx context.Context) (ScanRun, error) {
+func (s *Scan) Run(ctx context.Context) (_ ScanRun, err error) {
+	ctx, op := s.watch.Begin(ctx, "progress")
+	defer op.End(&err)
 	if s.config.Name == "" {
 		return ScanRun{}, &InvalidError{Field: "ScanConfig.Name", Reason: "is empty, so nothing is written down"}
 	}
@@ -89,7 +92,7 @@ func (s *Scan) begin(ctx context.Context) (ScanRun, error) {
 	_, err = s.client.PutItem(ctx, &dynamodb.PutItemInput{
 		TableName: &c.Checkpoints, Item: item,
 		ConditionExpression: aws.String("attribute_not_exists(#pk)"), ExpressionAttributeNames: map[string]string{"#pk": c.PK},
-	})
+	}, watch.In(ctx)...)
 	var there *types.ConditionalCheckFailedException
 	if err != nil && !errors.As(err, &there) {
 		return ScanRun{}, &CheckpointError{Name: c.Name, Segment: -1, Err: err}
@@ -195,7 +198,7 @@ func (s *Scan) save(ctx context.Context, segment int, from, to scanPosition) err
 		in.ExpressionAttributeNames = map[string]string{"#revision": attrRevision, "#v": attrFormat}
 		in.ExpressionAttributeValues = Item{":was": number(from.revision), ":v": number(recordFormat)}
 	}
-	_, err = s.client.PutItem(ctx, in)
+	_, err = s.client.PutItem(ctx, in, watch.In(ctx)...)
 	var moved *types.ConditionalCheckFailedException
 	switch {
 	case errors.As(err, &moved) && reflect.DeepEqual(moved.Item, item):
@@ -212,7 +215,7 @@ func (s *Scan) save(ctx context.Context, segment int, from, to scanPosition) err
 func (s *Scan) get(ctx context.Context, key keys.Key, segment int) (Item, error) {
 	out, err := s.client.GetItem(ctx, &dynamodb.GetItemInput{
 		TableName: &s.config.Checkpoints, Key: key.Attributes(s.config.PK, s.config.SK), ConsistentRead: aws.Bool(true),
-	})
+	}, watch.In(ctx)...)
 	if err != nil {
 		return nil, &CheckpointError{Name: s.config.Name, Segment: segment, Err: err}
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/dynafin/dynafin/fanout"
 	"github.com/dynafin/dynafin/internal/keys"
+	"github.com/dynafin/dynafin/internal/watch"
 	"github.com/dynafin/dynafin/txn"
 )
 
@@ -119,7 +120,9 @@ func required(s string) string {
 // another the error is an [ExistsError].
 //
 // Cost: 1 write unit for each KiB begun; 1 read unit for each 4 KiB begun more if it exists.
-func (r *Reconciler) Create(ctx context.Context, m Manifest) error {
+func (r *Reconciler) Create(ctx context.Context, m Manifest) (err error) {
+	ctx, op := r.watch.Begin(ctx, "AP14.create")
+	defer op.End(&err)
 	if r.err != nil {
 		return r.err
 	}
@@ -151,7 +154,7 @@ func (r *Reconciler) put(ctx context.Context, item txn.Item) (old txn.Item, ther
 		TableName: &r.config.Table.Name, Item: item, ConditionExpression: aws.String("attribute_not_exists(#pk)"),
 		ExpressionAttributeNames:            map[string]string{"#pk": r.config.Table.PK},
 		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
-	})
+	}, watch.In(ctx)...)
 	var taken *types.ConditionalCheckFailedException
 	if errors.As(err, &taken) {
 		return taken.Item, true, nil
@@ -243,7 +246,9 @@ func (d *decoder) totals(attr string) *Totals {
 // Batch reads a batch with a strongly consistent read (AP14, IDX13). If there is none, the error is a [NotFoundError].
 //
 // Cost: 1 read unit for each 4 KiB begun.
-func (r *Reconciler) Batch(ctx context.Context, tenant, date, batch string) (Batch, error) {
+func (r *Reconciler) Batch(ctx context.Context, tenant, date, batch string) (_ Batch, err error) {
+	ctx, op := r.watch.Begin(ctx, "AP14.read")
+	defer op.End(&err)
 	if r.err != nil {
 		return Batch{}, r.err
 	}
@@ -264,7 +269,7 @@ func (r *Reconciler) Batch(ctx context.Context, tenant, date, batch string) (Bat
 func (r *Reconciler) get(ctx context.Context, key keys.Key) (txn.Item, error) {
 	out, err := r.client.GetItem(ctx, &dynamodb.GetItemInput{
 		TableName: &r.config.Table.Name, Key: r.config.Table.Key(key.PK, key.SK), ConsistentRead: aws.Bool(true),
-	})
+	}, watch.In(ctx)...)
 	if err != nil {
 		return nil, errRead.Wrap(err, "reconcile: read %s / %s: %v", key.PK, key.SK, err)
 	}
@@ -279,7 +284,7 @@ func (r *Reconciler) get(ctx context.Context, key keys.Key) (txn.Item, error) {
 // Cost: 1 read unit for each 4 KiB begun.
 // Errors: [ErrInvalid], [ErrRead], [ErrCorrupt].
 func (r *Reconciler) Batches(ctx context.Context, tenant, date string) iter.Seq2[Batch, error] {
-	return func(yield func(Batch, error) bool) {
+	return watch.Each(ctx, &r.watch, "AP14.list", "", func(ctx context.Context, yield func(Batch, error) bool) {
 		partition, err := keys.BatchPartition(tenant, date)
 		if err != nil {
 			yield(Batch{}, invalidKey(err))
@@ -292,7 +297,7 @@ func (r *Reconciler) Batches(ctx context.Context, tenant, date string) iter.Seq2
 			}
 			return yield(r.batch(key, item))
 		})
-	}
+	})
 }
 
 // list reads a partition of the table.

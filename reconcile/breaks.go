@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/dynafin/dynafin/internal/keys"
+	"github.com/dynafin/dynafin/internal/watch"
 	"github.com/dynafin/dynafin/money"
 	"github.com/dynafin/dynafin/shardmap"
 	"github.com/dynafin/dynafin/txn"
@@ -229,7 +230,9 @@ func setAmount(item txn.Item, attr string, a money.Amount) error {
 // Break reads a break with a strongly consistent read (AP15, IDX14). If there is none, the error is a [NotFoundError].
 //
 // Cost: 1 read unit for each 4 KiB begun.
-func (r *Reconciler) Break(ctx context.Context, tenant, batch, id string) (Break, error) {
+func (r *Reconciler) Break(ctx context.Context, tenant, batch, id string) (_ Break, err error) {
+	ctx, op := r.watch.Begin(ctx, "AP15.read")
+	defer op.End(&err)
 	if r.err != nil {
 		return Break{}, r.err
 	}
@@ -252,7 +255,7 @@ func (r *Reconciler) Break(ctx context.Context, tenant, batch, id string) (Break
 // Cost: 1 read unit for each 4 KiB begun.
 // Errors: [ErrInvalid], [ErrRead], [ErrCorrupt].
 func (r *Reconciler) Breaks(ctx context.Context, tenant, batch string) iter.Seq2[Break, error] {
-	return func(yield func(Break, error) bool) {
+	return watch.Each(ctx, &r.watch, "AP15.batch", "", func(ctx context.Context, yield func(Break, error) bool) {
 		partition, err := keys.BreakPartition(tenant, batch)
 		if err != nil {
 			yield(Break{}, invalidKey(err))
@@ -265,7 +268,7 @@ func (r *Reconciler) Breaks(ctx context.Context, tenant, batch string) iter.Seq2
 			}
 			return yield(r.decodeBreak(key, item))
 		})
-	}
+	})
 }
 
 func (r *Reconciler) decodeBreak(key keys.Key, item txn.Item) (Break, error) {

@@ -9,7 +9,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/dynafin/dynafin/fanout"
+	"github.com/dynafin/dynafin/internal/watch"
 	"github.com/dynafin/dynafin/money"
+	"github.com/dynafin/dynafin/observe"
 	"github.com/dynafin/dynafin/shardmap"
 	"github.com/dynafin/dynafin/txn"
 )
@@ -47,10 +49,13 @@ type Config struct {
 	Writers int
 	// Currencies are those of amounts besides ISO 4217.
 	Currencies money.Registry
-	// Txn configures the transactions.
+	// Txn configures the transactions. Its Observer is by default the one below.
 	Txn txn.Config
 	// Now is the clock. Default: time.Now.
 	Now func() time.Time
+	// Observer, if set, is told of every operation, and by [Reconciler.Queue] how many breaks wait. A Run reports once, when it
+	// has ended.
+	Observer observe.Observer
 }
 
 // WithDefaults returns the configuration with its empty fields filled in.
@@ -63,6 +68,9 @@ func (c Config) WithDefaults() Config {
 	c.Lease, c.Writers = cmp.Or(c.Lease, DefaultLease), cmp.Or(c.Writers, DefaultWriters)
 	if c.Now == nil {
 		c.Now = time.Now
+	}
+	if c.Txn.Observer == nil {
+		c.Txn.Observer = c.Observer
 	}
 	return c
 }
@@ -89,12 +97,14 @@ type Reconciler struct {
 	config    Config
 	committer *txn.Committer
 	reader    *fanout.Reader
+	watch     watch.Watch
 	err       error
 }
 
 // New returns a Reconciler. A configuration that breaks a rule (see [Config.Validate]) is reported by each call.
 func New(client Client, config Config) *Reconciler {
 	r := &Reconciler{client: client, config: config.WithDefaults(), err: config.Validate()}
+	r.watch = watch.New("reconcile", "", r.config.Observer, r.config.Now)
 	r.committer = txn.New(client, r.config.Txn)
 	r.reader = fanout.New(client, fanout.Config{})
 	return r

@@ -10,6 +10,7 @@ import (
 
 	"github.com/dynafin/dynafin/fanout"
 	"github.com/dynafin/dynafin/internal/keys"
+	"github.com/dynafin/dynafin/internal/watch"
 	"github.com/dynafin/dynafin/money"
 	"github.com/dynafin/dynafin/txn"
 )
@@ -40,7 +41,7 @@ type Listed struct {
 // Cost: half a read unit for each shard, and for each 4 KiB begun of entries, about 0.4 KiB each.
 // Errors: [ErrInvalid], [ErrRead], [ErrCorrupt].
 func (r *Reconciler) Due(ctx context.Context, tenant string, status Status, cutoff time.Time) iter.Seq2[Listed, error] {
-	return func(yield func(Listed, error) bool) {
+	return watch.Each(ctx, &r.watch, "AP15.due", "", func(ctx context.Context, yield func(Listed, error) bool) {
 		query, err := r.dueQuery(tenant, status, cutoff)
 		if err != nil {
 			yield(Listed{}, err)
@@ -56,7 +57,7 @@ func (r *Reconciler) Due(ctx context.Context, tenant string, status Status, cuto
 				return
 			}
 		}
-	}
+	})
 }
 
 func (r *Reconciler) dueQuery(tenant string, status Status, cutoff time.Time) (fanout.Query, error) {
@@ -119,7 +120,9 @@ type AgeingLine struct {
 //
 // Cost: that of [Reconciler.Due] for both statuses, over all breaks that wait.
 // Errors: those of [Reconciler.Due]; [ErrInvalid] for bounds that do not rise.
-func (r *Reconciler) Ageing(ctx context.Context, tenant string, now time.Time, bounds ...time.Duration) ([]AgeingLine, error) {
+func (r *Reconciler) Ageing(ctx context.Context, tenant string, now time.Time, bounds ...time.Duration) (_ []AgeingLine, err error) {
+	ctx, op := r.watch.Begin(ctx, "AP15.ageing")
+	defer op.End(&err)
 	if !slices.IsSorted(bounds) || len(bounds) > 0 && bounds[0] <= 0 {
 		return nil, &InvalidError{Field: "bounds", Reason: "do not rise from above zero"}
 	}

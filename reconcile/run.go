@@ -8,6 +8,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/dynafin/dynafin/internal/watch"
+	"github.com/dynafin/dynafin/observe"
 	"github.com/dynafin/dynafin/txn"
 )
 
@@ -47,7 +49,9 @@ type Assignment struct {
 // Cost: 1 read unit for each 4 KiB of the batch, 2 write units for each KiB of it three times (begun, read, completed), and
 // once more for each third of a lease that it takes; for each new break 1 write unit for each KiB begun and 1 for its entry
 // in the index, and for one that exists 1.
-func (r *Reconciler) Run(ctx context.Context, tenant, date, batch string, job Job) (Summary, error) {
+func (r *Reconciler) Run(ctx context.Context, tenant, date, batch string, job Job) (_ Summary, err error) {
+	ctx, op := r.watch.Begin(ctx, "AP14.run")
+	defer op.End(&err)
 	if err := job.check(); err != nil {
 		return Summary{}, err
 	}
@@ -57,6 +61,7 @@ func (r *Reconciler) Run(ctx context.Context, tenant, date, batch string, job Jo
 	}
 	switch {
 	case stored.State == BatchCompleted:
+		watch.Outcome(ctx, observe.Replayed)
 		return stored.Summary, nil
 	case stored.Rules != job.Rules.Name:
 		return Summary{}, &InvalidError{Field: "Job.Rules.Name", Reason: fmt.Sprintf("is not %q, which the manifest names", stored.Rules)}
@@ -100,7 +105,7 @@ type attempt struct {
 }
 
 func (a *attempt) work(ctx context.Context) (Summary, error) {
-	comparison, err := Load(ctx, a.job.Options, a.job.Left, a.job.Right)
+	comparison, err := Load(watch.Outside(ctx), a.job.Options, a.job.Left, a.job.Right)
 	if err != nil {
 		return Summary{}, err
 	}
