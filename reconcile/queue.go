@@ -20,6 +20,7 @@ type Queue struct {
 // IDX15).
 //
 // Cost: that of [Reconciler.Due] for both statuses and each tenant, over all breaks that wait.
+// Errors: those of [Reconciler.Due].
 func (r *Reconciler) Queue(ctx context.Context, at time.Time, tenants ...string) (q Queue, err error) {
 	ctx, op := r.watch.Begin(ctx, "AP15.queue")
 	defer op.End(&err)
