@@ -113,6 +113,21 @@ func checkNames(f file, packages []string, known symbols) (findings []string) {
 	return findings
 }
 
+var qualifiedInCode = regexp.MustCompile(`\b([a-z][a-z0-9]*)\.([A-Z]\w*)`)
+
+// checkDocCode returns the names of other packages in a package comment that nothing declares.
+func checkDocCode(f file, packages []string, known symbols) (findings []string) {
+	if f.ast.Doc == nil {
+		return nil
+	}
+	for _, m := range qualifiedInCode.FindAllStringSubmatch(f.ast.Doc.Text(), -1) {
+		if slices.Contains(packages, m[1]) && !known[m[1]+"."+m[2]] {
+			findings = append(findings, fmt.Sprintf("the package comment in %s speaks of %s, which no Go file declares", f.path, m[0]))
+		}
+	}
+	return findings
+}
+
 // withoutFences is the prose of a document.
 func withoutFences(f file) string {
 	var prose strings.Builder
@@ -134,14 +149,19 @@ func withoutFences(f file) string {
 // TestDocumentsNameWhatExists: what a document points to can be looked up.
 func TestDocumentsNameWhatExists(t *testing.T) {
 	tr := checkout(t)
-	var packages []string
+	var packages []string // an internal one may be called like somebody's variable
 	for _, p := range packagesOf(tr.files) {
-		packages = append(packages, path.Base(p.path))
+		if p.public() {
+			packages = append(packages, path.Base(p.path))
+		}
 	}
 	known := symbolsOf(tr.files)
 	for _, f := range tr.files {
-		if isMarkdown(f) {
+		switch {
+		case isMarkdown(f):
 			report(t, checkNames(f, packages, known))
+		case f.isGo() && !f.isTest():
+			report(t, checkDocCode(f, packages, known))
 		}
 	}
 }
@@ -165,5 +185,7 @@ func New() {}
 		"`pay.Shop`, `pay.Desk.Shut` and `TestGone`; `fmt.Printer` is elsewhere, and TestNowhere is prose",
 		"```go", "pay.Nothing(`TestCode`)", "```",
 	}, "\n")}
+	_, intro := goFile(t, "other/doc.go", "// Package other uses pay.New, which is pay.Gone(1); fmt.Nothing is elsewhere.\npackage other\n")
+	mustFind(t, checkDocCode(intro, []string{"pay"}, symbolsOf([]file{code})), "speaks of pay.Gone")
 	mustFind(t, checkNames(page, []string{"pay"}, symbolsOf([]file{code, test})), "pay.Shop", "pay.Desk.Shut", "TestGone")
 }
