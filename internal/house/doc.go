@@ -17,6 +17,7 @@
 //	states_test.go      docs/states.md is drawn from the tables of transitions
 //	markdown_test.go    fragments, links and commands in the documents hold true
 //	firstpage_test.go   the length, the picture and the figures of README.md
+//	examples_test.go    every example says how to run it, what it prints, when to use it and when not
 //	answers_test.go     questions, myths and decisions point to what shows them
 //	quotes_test.go      other Go code in the documents is quoted from what is compiled
 //	names_test.go       the tests and exported names that documents point to exist
