@@ -45,7 +45,7 @@ func TestTheSampleIsTheGoldenPage(t *testing.T) {
 }
 
 func TestTheSameDataGiveTheSameBytes(t *testing.T) {
-	if written(t, sample()) != written(t, sample()) {
+	if first, second := written(t, sample()), written(t, sample()); first != second {
 		t.Error("two pages of the same data differ")
 	}
 }
