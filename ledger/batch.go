@@ -247,20 +247,21 @@ func (l *Ledger) submission(s Submission) (*submission, error) {
 // refresh plans a submission anew if another bucket is known to be current by now. What could be planned before can be
 // planned again.
 func (l *Ledger) refresh(s *submission) {
-	if !slices.ContainsFunc(s.plan.changes, l.outdated) {
+	for _, c := range s.plan.changes {
+		known, ok := l.hints.get(hintKey{c.ref, c.month})
+		if !ok || !l.outdated(c, known) {
+			c.hint, c.hinted = known, ok // it says the same
+			continue
+		}
+		if p, err := l.plan(&s.tx, origin{}); err == nil {
+			s.plan = p
+		}
 		return
-	}
-	if p, err := l.plan(&s.tx, origin{}); err == nil {
-		s.plan = p
 	}
 }
 
-// outdated says whether a plan made now would put a change into another bucket.
-func (l *Ledger) outdated(c *change) bool {
-	known, ok := l.hints.get(hintKey{c.ref, c.month})
-	if !ok {
-		return false
-	}
+// outdated says whether a plan made by a hint would put a change into another bucket.
+func (l *Ledger) outdated(c *change, known hint) bool {
 	rolls := known.room < c.slots && known.bucket+1 < l.buckets()
 	if rolls {
 		known.bucket++

@@ -78,7 +78,7 @@ func (b *Batcher) round(members []*submission) []*submission {
 	stay := v.stay[:0]
 	for _, m := range v.stay {
 		switch {
-		case m.rounds < b.config.MaxRounds, m.alone && m.rounds < b.config.MaxRounds+maxRolls:
+		case m.rounds < b.config.MaxRounds, m.alone && m.rounds < b.config.MaxRounds+b.book.rolls():
 			stay = append(stay, m)
 		case m.alone:
 			v.decide(m, Posted{}, g.of(m, v.err))

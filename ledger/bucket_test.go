@@ -1,12 +1,15 @@
 package ledger_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/dynafin/dynafin/ledger"
 	"github.com/dynafin/dynafin/money"
@@ -107,12 +110,7 @@ func TestRollingBucketsUnderConcurrency(t *testing.T) {
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
-			for {
-				errs[i] = b.post(t, transfer(fmt.Sprintf("t-%d", i), "bank", "ann", "1.00"))
-				if !errors.Is(errs[i], ledger.ErrRolled) {
-					return
-				}
-			}
+			errs[i] = b.post(t, transfer(fmt.Sprintf("t-%d", i), "bank", "ann", "1.00"))
 		}()
 	}
 	wg.Wait()
@@ -136,6 +134,81 @@ func TestRollingBucketsUnderConcurrency(t *testing.T) {
 	}
 	if totals := b.balance(t, "ann").Totals(); totals.Count != 40 || totals.Sum != dollars("-40.00") {
 		t.Errorf("%+v", totals)
+	}
+}
+
+// late is a client whose answer comes after something else has happened.
+type late struct {
+	txn.Client
+	meanwhile func()
+}
+
+func (l late) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, opts ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
+	out, err := l.Client.TransactWriteItems(ctx, in, opts...)
+	l.meanwhile()
+	return out, err
+}
+
+// What a refusal says of a bucket can be old when it is heard. It does not undo what is known better.
+func TestOldNewsOfABucketIsDropped(t *testing.T) {
+	t.Parallel()
+	b := setup(t, ledger.Config{BucketPostings: 3, BucketKiB: 1 << 20, MonthlyCap: 9})
+	b.openSmall(t, ledger.Account{ID: "ann"})
+	others := ledger.New(ledger.Config{BucketPostings: 3, BucketKiB: 1 << 20, MonthlyCap: 9, Table: b.books, Now: func() time.Time { return b.now }})
+	post := func(book *ledger.Ledger, i int) {
+		t.Helper()
+		_, err := book.Commit(t.Context(), impatient(b.client), func() []txn.Part {
+			return []txn.Part{book.Post(transfer(fmt.Sprintf("t-%d", i), "bank", "ann", "1.00"))}
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range 4 {
+		post(others, i) // three in bucket 0, one in bucket 1
+	}
+	slow := late{b.client, func() {
+		for i := 4; i < 8; i++ {
+			post(b.book, i) // up to two in bucket 2, of which the second is told so
+		}
+	}}
+	if _, err := impatient(slow).Commit(t.Context(), b.book.Post(transfer("t-9", "bank", "ann", "1.00"))); !errors.Is(err, ledger.ErrRolled) {
+		t.Errorf("a posting to bucket 0: %v", err)
+	}
+	b.commit(t, b.book.Post(transfer("t-9", "bank", "ann", "1.00")))
+}
+
+// A table that was put back to an earlier state has an earlier bucket than the Ledger remembers. One refusal is enough to see it.
+func TestALedgerFollowsATableThatWasPutBack(t *testing.T) {
+	t.Parallel()
+	b := setup(t, tiny)
+	b.openSmall(t, ledger.Account{ID: "ann"})
+	before := b.dump(t)
+	for i := range 4 {
+		if err := b.post(t, transfer(fmt.Sprintf("t-%d", i), "bank", "ann", "1.00")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for key, item := range b.dump(t) {
+		if old, ok := before[key]; ok {
+			b.forge(t, old)
+		} else {
+			b.lose(t, txn.Item{"PK": item["PK"], "SK": item["SK"]})
+		}
+	}
+	b.untouched(t, "a posting to bucket 1", ledger.ErrRolled, b.book.Post(transfer("t-0", "bank", "ann", "1.00")))
+	b.commit(t, b.book.Post(transfer("t-0", "bank", "ann", "1.00")))
+	batcher := b.book.Batcher(t.Context(), impatient(b.client), ledger.BatchConfig{Linger: -1})
+	for i := 1; i < 6; i++ {
+		if _, err := batcher.Post(t.Context(), ledger.Submission{Transaction: transfer(fmt.Sprintf("t-%d", i), "bank", "ann", "1.00")}); err != nil {
+			t.Errorf("posting %d: %v", i, err)
+		}
+	}
+	if err := batcher.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if got := b.buckets(t, "ann"); got["MONTH#2026-11#BKT#00"] != 3 || got["MONTH#2026-11#BKT#01"] != 3 {
+		t.Errorf("buckets: %v", got)
 	}
 }
 

@@ -28,6 +28,8 @@ type change struct {
 
 	bucket int  // where the postings go
 	rolls  bool // the bucket before has too little room, so this change begins a new one
+	hint   hint // by which both were chosen
+	hinted bool // if there was one
 
 	takes   Side  // if set, the account must have this side
 	expect  int64 // if above 0, the version that must be stored

@@ -18,10 +18,10 @@ func (l *Ledger) explain(c *change, old txn.Item) error {
 	return l.judge(c, b)
 }
 
-// learn remembers where the postings of a month go, if that is not the bucket that everybody assumes.
+// learn remembers where the postings of a month go, if that is not the bucket that everybody assumes, or that was assumed here.
 func (l *Ledger) learn(b Balance, c *change) {
-	if now := b.month(c.month); c.postings > 0 && (now.Bucket > 0 || now.Room < c.slots) {
-		l.hints.learn(hintKey{c.ref, c.month}, hint{bucket: now.Bucket, room: now.Room})
+	if now := b.month(c.month); c.postings > 0 && (now.Bucket > 0 || now.Room < c.slots || c.hinted) {
+		l.hints.learn(hintKey{c.ref, c.month}, hint{bucket: now.Bucket, room: now.Room}, c)
 	}
 }
 

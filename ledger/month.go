@@ -66,11 +66,23 @@ func (h *hints) get(key hintKey) (hint, bool) {
 	return found, ok
 }
 
-func (h *hints) learn(key hintKey, seen hint) {
+// learn remembers what a record showed that refused a change. A change that was planned before this Ledger learned better brings old
+// news, which is dropped: within a month the bucket only rises, and the room in it only falls. But what a change met that was planned
+// by this very hint is newer than the hint; if it is less, the table is not the one that it was, and the hint is wrong.
+func (h *hints) learn(key hintKey, seen hint, c *change) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	known, ok := h.known[key]
+	if ok && !seen.after(known) && !(c.hinted && c.hint == known) {
+		return
+	}
 	if h.known == nil || len(h.known) >= maxHints {
 		h.known = make(map[hintKey]hint)
 	}
 	h.known[key] = seen
+}
+
+// after says whether buckets look like this later than like that.
+func (a hint) after(b hint) bool {
+	return a.bucket > b.bucket || a.bucket == b.bucket && a.room < b.room
 }

@@ -110,8 +110,8 @@ func (l *Ledger) changeOf(p *plan, line *Posting, month Month) (*change, error) 
 		return c, nil
 	}
 	c := &change{ref: r, currency: line.Amount.Currency(), posted: line.Amount, postings: 1, month: month, lane: line.Lane}
-	if seen, ok := l.hints.get(hintKey{r, month}); ok {
-		c.bucket = seen.bucket
+	if c.hint, c.hinted = l.hints.get(hintKey{r, month}); c.hinted {
+		c.bucket = c.hint.bucket
 	}
 	p.changes = append(p.changes, c)
 	return c, nil
@@ -121,8 +121,7 @@ func (l *Ledger) changeOf(p *plan, line *Posting, month Month) (*change, error) 
 func (l *Ledger) rollBuckets(p *plan, of []*change) error {
 	rolled := false
 	for _, c := range p.changes {
-		seen, ok := l.hints.get(hintKey{c.ref, c.month})
-		if ok && seen.bucket == c.bucket && seen.room < c.slots && c.bucket+1 < l.buckets() {
+		if c.hinted && c.hint.room < c.slots && c.bucket+1 < l.buckets() {
 			c.bucket, c.rolls, rolled = c.bucket+1, true, true
 		}
 	}

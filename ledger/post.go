@@ -76,21 +76,27 @@ func checkReason(what, id, reason string) error {
 	return nil
 }
 
-// maxRolls is how often Commit builds parts again: once to learn that a bucket is full, once more if somebody else
-// began the next one at that moment, and one to spare.
-const maxRolls = 4
+// rolls is how often an attempt can be refused for the bucket, and be right to try again. A refusal means that others have filled a
+// bucket or begun one since this Ledger last heard of it, and for each balance a month has two such moments for each bucket. There
+// is room for a pair of balances.
+func (l *Ledger) rolls() int { return 4 * l.buckets() }
 
 // Commit builds parts and commits them, and does both again while the only obstacle is a bucket that has changed
-// ([RolledError]). build is called for every attempt and makes the same parts each time, one of them by this Ledger.
+// ([RolledError]). Each attempt makes the next one right, unless others fill another bucket meanwhile; so it is seldom more than two,
+// and it ends before the buckets of a month do. build is called for every attempt and makes the same parts each time, one
+// of them by this Ledger.
 //
 // Cost: that of each attempt, also of the refused ones. Errors: those of [txn.Committer.Commit] and of the parts; [ErrRolled] if the
-// buckets change faster than it repeats.
+// buckets change faster than it repeats, which takes more writers at once than a bucket has room for.
 func (l *Ledger) Commit(ctx context.Context, committer *txn.Committer, build func() []txn.Part) (_ txn.Receipt, err error) {
 	ctx, op := l.watch.Begin(ctx, "AP10.commit")
 	defer op.End(&err)
-	for attempt := 1; ; attempt++ {
+	if err := l.unusable(); err != nil {
+		return txn.Receipt{}, err
+	}
+	for attempt := 0; ; attempt++ {
 		receipt, err := committer.Commit(ctx, build()...)
-		if attempt == maxRolls || !onlyRolled(err) {
+		if attempt == l.rolls() || !onlyRolled(err) {
 			return receipt, err
 		}
 	}
