@@ -2,7 +2,7 @@
 // in the transaction that commits the fact: both are there or neither is (AP16). Relays publish every stored event at
 // least once, whatever crashes on the way, and park what cannot be published, where operators see it.
 //
-//	events := outbox.New(outbox.Config{Service: "orders"})
+//	events := outbox.New(outbox.Config{Service: "orders", Observer: observe.Slog(logger)})
 //	accepted := outbox.Event{
 //		Tenant: "acme", AggregateType: "Order", AggregateID: "order-1", AggregateVersion: 1,
 //		Type: "OrderAccepted", SchemaVersion: 1, OccurredAt: at, Payload: payload,
@@ -15,7 +15,7 @@
 //
 // and in any number of other processes, until ctx ends:
 //
-//	err := outbox.NewRelay(events, client, publisher, outbox.RelayConfig{Observer: log}).Run(ctx)
+//	err := outbox.NewRelay(events, client, publisher, outbox.RelayConfig{}).Run(ctx)
 //
 // where the publisher is one of the packages below, or whatever tells somebody:
 //

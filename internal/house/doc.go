@@ -19,6 +19,7 @@
 //	firstpage_test.go   the length, the picture and the figures of README.md
 //	examples_test.go    every example says how to run it, what it prints, when to use it and when not
 //	answers_test.go     questions, myths and decisions point to what shows them
+//	anchors_test.go     links lead to headings
 //	quotes_test.go      other Go code in the documents is quoted from what is compiled
 //	names_test.go       the tests and exported names that documents point to exist
 //	programs_test.go    programs in the documents print what the documents say

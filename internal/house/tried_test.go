@@ -12,6 +12,8 @@ var tried = map[string]string{
 	"go mod edit -replace github.com/dynafin/dynafin=../dynafin": "TestProgramsInDocumentsPrintWhatTheySay",
 	"go mod tidy": "TestProgramsInDocumentsPrintWhatTheySay",
 
+	"go run ./dynamosim/cmd/dynamosim -addr 127.0.0.1:8000 -lag 500ms": "TestTheLagFlagKeepsIndexesBehind",
+
 	"go run ./examples/brokerage -repeat 3 -lose-answers 0.2 -json":     "TestFeedingTheDayAgainWithLostAnswersAcceptsNothingTwice",
 	"go run ./examples/brokerage -workers 1 orders.jsonl":               "TestTotalsDependNeitherOnWorkersNorOnLostAnswers",
 	"go run ./examples/brokerage -":                                     "TestEveryBadLineIsReportedWithItsNumberAndChangesNothing",
