@@ -84,6 +84,25 @@ func (r *Requests) Get(ctx context.Context, client Reader, tenant, key string) (
 	return *rec, nil
 }
 
+// Decode reads an item of the table, as a table export has it: ok is false for an item that is no request. The error is a
+// [*RecordError] or a [*VersionError].
+func (r *Requests) Decode(item txn.Item) (rec Record, ok bool, err error) {
+	pk, _ := item[r.config.Table.PK].(*types.AttributeValueMemberS)
+	sk, _ := item[r.config.Table.SK].(*types.AttributeValueMemberS)
+	if pk == nil || sk == nil {
+		return Record{}, false, nil
+	}
+	tenant, key, err := keys.ParseRequest(keys.Key{PK: pk.Value, SK: sk.Value})
+	if err != nil {
+		return Record{}, false, nil
+	}
+	decoded, err := r.config.decode(tenant, key, item)
+	if err != nil {
+		return Record{Tenant: tenant, Key: key}, true, err
+	}
+	return *decoded, true, nil
+}
+
 // Due lists a tenant's requests that are due for repair at the cutoff, shard by shard, the earliest of each first (AP18,
 // IDX19): attempts whose lease has ended, requests whose outcome is not known, and released ones that nobody repeated. It
 // asks page by page while the caller ranges. An entry that cannot be read is an error and the next one follows, so that it

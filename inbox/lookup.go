@@ -6,8 +6,11 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/dynafin/dynafin/internal/keys"
 	"github.com/dynafin/dynafin/internal/watch"
+	"github.com/dynafin/dynafin/txn"
 )
 
 // Reader is the one call that Lookup makes. *dynamodb.Client satisfies it.
@@ -25,9 +28,33 @@ type Reader interface {
 func (in *Inbox) Lookup(ctx context.Context, client Reader, e Event) (_ Receipt, err error) {
 	ctx, op := in.watch.Begin(ctx, "AP09.lookup")
 	defer op.End(&err)
-	places, err := in.places(e)
+	r, item, err := in.find(ctx, client, e)
 	if err != nil {
 		return Receipt{}, err
+	}
+	if fingerprint := e.fingerprint(); !bytes.Equal(fingerprint[:], r.fingerprint) {
+		return Receipt{}, in.judge(e, item)
+	}
+	return r, nil
+}
+
+// Get reads the receipt of an event by its ID alone, with strong reads, for people who do not have the event: whether it is the
+// receipt of that event and not of another one with its ID, only [Inbox.Lookup] can tell. Errors: [ErrInvalid], [ErrNotFound],
+// [ErrCorrupt], [ErrRead].
+//
+// Cost: 1 read unit for each live version of the shard map until the receipt is found.
+func (in *Inbox) Get(ctx context.Context, client Reader, eventID string) (_ Receipt, err error) {
+	ctx, op := in.watch.Begin(ctx, "AP09.get")
+	defer op.End(&err)
+	r, _, err := in.find(ctx, client, Event{ID: eventID})
+	return r, err
+}
+
+// find reads the receipt of an event under each live version of the shard map.
+func (in *Inbox) find(ctx context.Context, client Reader, e Event) (Receipt, txn.Item, error) {
+	places, err := in.places(e)
+	if err != nil {
+		return Receipt{}, nil, err
 	}
 	for _, p := range places {
 		out, err := client.GetItem(ctx, &dynamodb.GetItemInput{
@@ -36,19 +63,29 @@ func (in *Inbox) Lookup(ctx context.Context, client Reader, e Event) (_ Receipt,
 			ConsistentRead: aws.Bool(true),
 		}, watch.In(ctx)...)
 		if err != nil {
-			return Receipt{}, errRead.Wrap(err, "inbox: look up %s: %v", business(in.config.Consumer, e.ID), err)
+			return Receipt{}, nil, errRead.Wrap(err, "inbox: look up %s: %v", business(in.config.Consumer, e.ID), err)
 		}
 		if len(out.Item) == 0 {
 			continue
 		}
 		r, err := in.decode(e.ID, out.Item)
-		if err != nil {
-			return Receipt{}, err
-		}
-		if fingerprint := e.fingerprint(); !bytes.Equal(fingerprint[:], r.fingerprint) {
-			return Receipt{}, in.judge(e, out.Item)
-		}
-		return r, nil
+		return r, out.Item, err
 	}
-	return Receipt{}, &NotFoundError{Consumer: in.config.Consumer, EventID: e.ID}
+	return Receipt{}, nil, &NotFoundError{Consumer: in.config.Consumer, EventID: e.ID}
+}
+
+// Decode reads an item of the table, as a table export has it: ok is false for an item that is no receipt of this consumer.
+// The error is a [RecordError].
+func (in *Inbox) Decode(item txn.Item) (r Receipt, ok bool, err error) {
+	pk, _ := item[in.config.Table.PK].(*types.AttributeValueMemberS)
+	sk, _ := item[in.config.Table.SK].(*types.AttributeValueMemberS)
+	if pk == nil || sk == nil {
+		return Receipt{}, false, nil
+	}
+	consumer, _, _, eventID, err := keys.ParseInbox(keys.Key{PK: pk.Value, SK: sk.Value})
+	if err != nil || consumer != in.config.Consumer {
+		return Receipt{}, false, nil
+	}
+	r, err = in.decode(eventID, item)
+	return r, true, err
 }

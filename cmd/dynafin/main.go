@@ -26,6 +26,9 @@ import (
 // commands are all nouns, in the order of the help.
 var commands = []app.Command{
 	noun("outbox", "events on their way to other services", look.Outbox),
+	noun("requests", "commands and their results: idempotency records", look.Requests),
+	noun("inbox", "receipts of events that were processed", look.Inbox),
+	noun("sentinel", "unique names and who holds them", look.Sentinel),
 	about.Explain,
 	about.Version,
 }

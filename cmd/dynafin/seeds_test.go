@@ -20,6 +20,9 @@ import (
 var seeds = map[string]func(context.Context, *world) error{
 	"outbox":      outboxTrouble,
 	"outbox-many": outboxMany,
+	"requests":    requestTrouble,
+	"receipts":    receipts,
+	"names":       names,
 }
 
 var orders = txn.Table{Name: "Orders", PK: "PK", SK: "SK"}
