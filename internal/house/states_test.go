@@ -98,8 +98,8 @@ const statesIntro = `<!-- Generated from the tables of transitions by "go genera
 
 # States
 
-Every arrow is one write, on condition of the state that was read; from any other state it is refused and changes nothing, and a late copy of it, too. These diagrams are drawn from
-the tables that the code uses, and a test in each package takes every step from every state.
+Every arrow is one write, on condition of the state that was read; from any other state it is refused and changes nothing, and a late copy of it, too. The first three diagrams are drawn from
+the tables that the code uses; the others are held against what is there when every call is tried in every state.
 `
 
 // statesText is what stands over each diagram.
@@ -127,14 +127,43 @@ Package [shardmap](../shardmap/doc.go). Each step needs its time and its evidenc
 }
 
 const statesRest = `
+## A break
+
+Package [reconcile](../reconcile/doc.go). Each decision is a part of a transaction, so a break can close with the posting that corrects the books. A test tries every decision in every status
+and holds the outcome against this picture: ` + "`TestTheDiagramOfABreakShowsEveryWayAndNoOther`" + `.
+
+` + "```mermaid" + `
+stateDiagram-v2
+    [*] --> OPEN : Run
+    OPEN --> OPEN : Assign
+    OPEN --> ESCALATED : Escalate
+    OPEN --> RESOLVED : Resolve
+    ESCALATED --> ESCALATED : Assign
+    ESCALATED --> ESCALATED : Escalate
+    ESCALATED --> RESOLVED : Resolve
+    RESOLVED --> OPEN : Reopen
+` + "```" + `
+
+## A build of a view
+
+Package [projection](../projection/doc.go). Readers can be moved to what is PROVED, and to nothing else; that is one write of the alias, and so is going back. Calls that are repeated, or come
+too early, change nothing: ` + "`TestTheDiagramOfABuildShowsEveryWayAndNoOther`" + `. The runbook of a [recovery](recovery.md) takes the same steps, with evidence for each.
+
+` + "```mermaid" + `
+stateDiagram-v2
+    [*] --> BUILDING : Start
+    BUILDING --> LOADED : Load, to the end
+    LOADED --> PROVED : Prove
+` + "```" + `
+
 ## Drawn elsewhere
 
 | | where | held by |
 |---|---|---|
 | a reservation | [ledger](ledger.md#the-states-of-a-reservation) | ` + "`TestTheDiagramOfAReservationShowsEveryWayAndNoOther`" + ` |
-| a source of a view, and a rebuild | [projection](../projection/doc.go) | ` + "`TestEveryVersionHasOneResult`, `TestEachStepRefuses`" + ` |
+| a source of a view | [projection](../projection/doc.go) | ` + "`TestEveryVersionHasOneResult`, `TestEverySourceIsAnOrderedListWithAWaitingRoom`" + ` |
 | a unique name | [sentinel](../sentinel/doc.go) | ` + "`TestNamesAndOwnersStayOneToOne`" + ` |
-| a batch and a break | [reconcile](../reconcile/doc.go) | ` + "`TestABatchRunsOnceAndKeepsItsSummary`, `TestABreakClosesWithEvidenceAndKeepsItsHistory`" + ` |
+| a batch | [reconcile](../reconcile/doc.go) | ` + "`TestABatchRunsOnceAndKeepsItsSummary`, `TestAnyCrashAndRestartGivesTheSameBreaksOnce`" + ` |
 `
 
 // renderStates writes the page.
