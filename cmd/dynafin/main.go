@@ -27,6 +27,9 @@ import (
 var commands = []app.Command{
 	noun("outbox", "events on their way to other services", look.Outbox),
 	noun("requests", "commands and their results: idempotency records", look.Requests),
+	noun("ledger", "books: balances, entries, and their proof", look.Ledger),
+	noun("projection", "read models and the gaps they wait at", look.Projection),
+	noun("recon", "breaks between two sides that should agree", look.Recon),
 	noun("inbox", "receipts of events that were processed", look.Inbox),
 	noun("sentinel", "unique names and who holds them", look.Sentinel),
 	about.Explain,

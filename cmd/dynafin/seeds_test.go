@@ -18,7 +18,8 @@ import (
 
 // seeds fill the DynamoDB of a script. Their clock is that of the script, which they move on.
 var seeds = map[string]func(context.Context, *world) error{
-	"outbox":      outboxTrouble,
+	"outbox": outboxTrouble,
+	"books":  books, "tampered": tampered, "view": view, "breaks": breaks,
 	"outbox-many": outboxMany,
 	"requests":    requestTrouble,
 	"receipts":    receipts,

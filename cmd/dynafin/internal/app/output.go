@@ -322,3 +322,6 @@ func Count(n int) string {
 	}
 	return text
 }
+
+// CSV says whether the output is CSV, which has one line for each of what a JSON object may hold several of.
+func (a *App) CSV() bool { return a.flags.output == FormatCSV }

@@ -233,17 +233,18 @@ func requestColumns(now time.Time) []app.Column[requestItem] {
 	return []app.Column[requestItem]{
 		text("tenant", app.Text, func(r requestItem) string { return r.Tenant }),
 		text("key", app.ID, func(r requestItem) string { return r.Key }),
-		text("state", app.Text, func(r requestItem) string {
+		{Name: "state", Value: func(r requestItem) string { return r.State }, Show: func(r requestItem) string {
 			if r.Stuck && r.State == string(idempotency.InProgress) {
 				return r.State + ", stuck"
 			}
 			return r.State
-		}),
+		}},
 		text("operation", app.Text, func(r requestItem) string { return r.Operation }),
 		text("owner", app.Text, func(r requestItem) string { return r.Owner }),
 		text("attempt", app.Number, func(r requestItem) string { return strconv.Itoa(r.Attempt) }),
 		age("since", "", now, func(r requestItem) time.Time { return r.since }),
 		text("reason", app.Text, func(r requestItem) string { return r.Reason }),
+		{Name: "stuck", Data: true, Value: func(r requestItem) string { return strconv.FormatBool(r.Stuck) }},
 		{Name: "lease_until", Data: true, Value: func(r requestItem) string { return r.LeaseUntil }},
 		{Name: "result_code", Data: true, Value: func(r requestItem) string { return r.ResultCode }},
 	}
