@@ -12,17 +12,15 @@ import (
 // maxFirstPage is how much somebody reads who has not decided yet.
 const maxFirstPage = 300
 
-var floorLine = regexp.MustCompile(`subgraph f\d+ \[(\w+)(?: (\d+))?\]\n((?:.*\n)*?)\s*end\n`)
+var floorBox = regexp.MustCompile(`\bf(\d)\["([^"]*)"\]`)
 
 // checkPicture compares the floors that a document draws with those that the imports are held to. Modules of their own and
 // internal packages are in no picture.
 func checkPicture(f file, floors map[string]int, nested func(dir string) bool) (findings []string) {
 	drawn := map[string]int{}
-	for _, m := range floorLine.FindAllStringSubmatch(f.text, -1) {
-		number := 0 // the ground
-		_, _ = fmt.Sscan(m[2], &number)
-		for _, name := range strings.FieldsFunc(m[3], func(r rune) bool { return r == ';' || r == '\n' || r == ' ' }) {
-			drawn[name] = number
+	for _, m := range floorBox.FindAllStringSubmatch(f.text, -1) {
+		for name := range strings.SplitSeq(m[2], ", ") {
+			drawn[name] = int(m[1][0] - '0') // 0 is the ground
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(floors)) {
@@ -71,7 +69,7 @@ func TestTheFirstPageIsShortAndTrue(t *testing.T) {
 }
 
 func TestFirstPageChecksFindWhatHasChanged(t *testing.T) {
-	page := file{path: "README.md", text: "[3 planted bugs]\n  subgraph f0 [ground]\n    a\n  end\n  subgraph f1 [floor 1]\n    b; gone\n  end\n"}
+	page := file{path: "README.md", text: "[3 planted bugs]\n  f1[\"b, gone\"] --> f0[\"a\"]\n"}
 	own := func(dir string) bool { return dir == "own" }
 	mustFind(t, checkPicture(page, map[string]int{"a": -2, "b": 1, "c": 1, "internal/d": 1, "own": 1}, own), "draw c on floor 1", "draws gone")
 	mustFind(t, checkPicture(page, map[string]int{"a": 1, "b": 1, "gone": 1}, own), "draw a on floor 1")
