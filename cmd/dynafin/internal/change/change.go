@@ -22,6 +22,8 @@ type Operation struct {
 	Command string
 	// One and Many are what it is about, for example "event" and "events"; Done is what happened to them, for example "retried".
 	One, Many, Done string
+	// All says that there is one item, or one set of them, and nothing to select.
+	All bool
 	// Fields are those that a condition may ask of an item.
 	Fields []string
 	// Select yields every item of the selection, in the order in which they are to change. An error beside an ID is about that item
@@ -84,7 +86,9 @@ const MaxUnits = 100
 type Settings struct {
 	Journal Journal
 	// Now, Sleep and NewID are clock, patience and chance.
-	Now   func() time.Time
+	Now func() time.Time
+	// Clock is the clock by which the limit holds. Default: Now, which may stand still.
+	Clock func() time.Time
 	Sleep func(ctx context.Context, d time.Duration) error
 	NewID func() string
 	// By is who does it, Reason why.
@@ -118,6 +122,9 @@ type run struct {
 
 // Apply plans a change, has it confirmed, and makes it. The report is what was done, also beside an error.
 func Apply(ctx context.Context, op Operation, s Selection, set Settings) (*Report, error) {
+	if set.Clock == nil {
+		set.Clock = set.Now
+	}
 	if set.MaxUnits == 0 {
 		set.MaxUnits = MaxUnits
 	}
@@ -166,7 +173,11 @@ func (r *run) begin(ctx context.Context, s Selection) (err error) {
 			return app.Usage("run %s is one of dynafin %s", r.head.ID, r.head.Command)
 		}
 	} else {
-		if (len(s.IDs) == 0) == (len(s.Where) == 0) {
+		if r.op.All {
+			if len(s.IDs)+len(s.Where) > 0 {
+				return app.Usage("%s takes no selection", r.op.Command)
+			}
+		} else if (len(s.IDs) == 0) == (len(s.Where) == 0) {
 			return app.Usage("say what is to change: IDs, or --where FIELD=VALUE (and --group); the fields are %s", strings.Join(r.op.Fields, ", "))
 		}
 		s.AsOf = r.set.Now()
@@ -343,7 +354,7 @@ func (r *run) confirm() error {
 
 // changes makes the changes, one after the other.
 func (r *run) changes(ctx context.Context) error {
-	p := &pace{limit: r.set.MaxUnits, now: r.set.Now, sleep: r.set.Sleep}
+	p := &pace{limit: r.set.MaxUnits, now: r.set.Clock, sleep: r.set.Sleep}
 	for i, item := range r.todo {
 		if err := p.wait(ctx); err != nil {
 			return err

@@ -16,11 +16,10 @@ import (
 
 // Outbox makes the operations on the events of one service.
 type Outbox struct {
-	Events *outbox.Outbox
-	Client outbox.Client
-	// Group names the group of a parked event, by what failed and why.
-	Group func(outbox.Record) string
-	Now   func() time.Time
+	Service string
+	Events  *outbox.Outbox
+	Client  outbox.Client
+	Now     func() time.Time
 }
 
 var parkedFields = []string{"id", "topic", "tenant", "aggregate", "cause", "group", "attempt", "age"}
@@ -48,6 +47,108 @@ func (o Outbox) Discard() change.Operation {
 		return []txn.Part{o.Events.Pass(item.Hold.(outbox.Record), auditOf(note))}, nil
 	}
 	return op
+}
+
+// Park holds READY events back: they are listed as parked until somebody retries or discards them.
+func (o Outbox) Park() change.Operation {
+	op := o.parked("outbox park", "parked")
+	op.Fields = readyFields
+	op.Select = o.selectReady
+	op.Build = func(_ context.Context, item change.Item, note change.Note) ([]txn.Part, error) {
+		return []txn.Part{o.Events.Hold(item.Hold.(outbox.Record), auditOf(note))}, nil
+	}
+	return op
+}
+
+var readyFields = []string{"id", "topic", "tenant", "aggregate", "attempt", "due"}
+
+// selectReady reads the READY events of a selection as the index lists them, and each strongly.
+func (o Outbox) selectReady(ctx context.Context, s change.Selection) iter.Seq2[change.Item, error] {
+	return func(yield func(change.Item, error) bool) {
+		give := func(r outbox.Record, err error) bool {
+			if err != nil {
+				return yield(change.Item{}, err) && false
+			}
+			item := o.item(r, s.AsOf)
+			item.Skip = notIn(r, outbox.Ready)
+			item.Fields["due"] = r.Event.Due.UTC().Format(time.RFC3339Nano)
+			return yield(item, nil)
+		}
+		if len(s.IDs) > 0 {
+			for _, id := range s.IDs {
+				r, err := o.Events.Get(ctx, o.Client, id)
+				if !errors.Is(err, outbox.ErrNotFound) && !give(r, err) {
+					return
+				}
+			}
+			return
+		}
+		for shard := range o.Events.Shards() {
+			for listed, err := range o.Events.Ready(ctx, o.Client, shard, farAway, 0) {
+				var r outbox.Record
+				if err == nil {
+					r, err = o.Events.Get(ctx, o.Client, listed.EventID)
+				}
+				if !give(r, err) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// farAway is behind every due time.
+var farAway = time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)
+
+func notIn(r outbox.Record, state outbox.State) string {
+	if r.State == state {
+		return ""
+	}
+	return "it is " + string(r.State) + ", not " + string(state)
+}
+
+// Pause makes the relays claim nothing more, those that heed it.
+func (o Outbox) Pause() change.Operation { return o.turn("outbox pause", "paused", true) }
+
+// Resume lets the relays go on.
+func (o Outbox) Resume() change.Operation { return o.turn("outbox resume", "resumed", false) }
+
+func (o Outbox) turn(command, done string, paused bool) change.Operation {
+	words := map[bool]string{true: "paused", false: "running"}
+	is := func(s outbox.Switch) string {
+		if s.Version == 0 {
+			return words[false]
+		}
+		return words[s.Paused] + " since " + s.At.UTC().Format(time.RFC3339) + " by " + s.By
+	}
+	return change.Operation{
+		Command: command, One: "outbox", Many: "outboxes", Done: done, All: true,
+		Select: func(ctx context.Context, _ change.Selection) iter.Seq2[change.Item, error] {
+			return func(yield func(change.Item, error) bool) {
+				read, err := o.Events.Switch(ctx, o.Client)
+				if err != nil {
+					yield(change.Item{}, err)
+					return
+				}
+				item := change.Item{ID: o.Service, Is: is(read), Hold: read}
+				if read.Paused == paused {
+					item.Skip = "it is " + item.Is
+				}
+				yield(item, nil)
+			}
+		},
+		Build: func(_ context.Context, item change.Item, note change.Note) ([]txn.Part, error) {
+			part := o.Events.Resume
+			if paused {
+				part = o.Events.Pause
+			}
+			return []txn.Part{part(item.Hold.(outbox.Switch), auditOf(note))}, nil
+		},
+		Now: func(ctx context.Context, _ change.Item) (string, error) {
+			read, err := o.Events.Switch(ctx, o.Client)
+			return is(read), err
+		},
+	}
 }
 
 func auditOf(n change.Note) outbox.Audit { return outbox.Audit{By: n.By, Reason: n.Reason, At: n.At} }
@@ -140,14 +241,12 @@ func (o Outbox) item(r outbox.Record, now time.Time) change.Item {
 		ID: r.Event.ID, Is: describe(r),
 		Fields: change.Fields{
 			"id": r.Event.ID, "topic": r.Event.Type, "tenant": r.Event.Tenant, "aggregate": r.Event.AggregateType + "/" + r.Event.AggregateID,
-			"cause": r.Failure, "group": o.Group(r), "attempt": strconv.FormatInt(r.Attempt, 10), "age": now.Sub(r.FailedAt).String(),
+			"cause": r.Failure, "group": r.Failure, "attempt": strconv.FormatInt(r.Attempt, 10), "age": now.Sub(r.FailedAt).String(),
 		},
 	}
 	r.Event.Payload = nil // a plan of many events must fit the memory
 	item.Hold = r
-	if r.State != outbox.Parked {
-		item.Skip = "it is " + string(r.State) + ", not PARKED"
-	}
+	item.Skip = notIn(r, outbox.Parked)
 	return item
 }
 

@@ -54,8 +54,7 @@ func (b *bench) faulty(choose func(dynamosim.Call) dynamosim.Fate) *dynamodb.Cli
 }
 
 func (b *bench) outbox(client *dynamodb.Client) mend.Outbox {
-	return mend.Outbox{Events: b.events, Client: client, Now: func() time.Time { return b.now },
-		Group: func(r outbox.Record) string { return r.Event.Type }}
+	return mend.Outbox{Service: "orders", Events: b.events, Client: client, Now: func() time.Time { return b.now }}
 }
 
 // settings are those of a confirmed run by ann.
