@@ -20,18 +20,20 @@ import (
 	"github.com/dynafin/dynafin/cmd/dynafin/internal/about"
 	"github.com/dynafin/dynafin/cmd/dynafin/internal/app"
 	"github.com/dynafin/dynafin/cmd/dynafin/internal/look"
+	"github.com/dynafin/dynafin/cmd/dynafin/internal/mend"
 	"github.com/dynafin/dynafin/internal/ambient"
 )
 
 // commands are all nouns, in the order of the help.
 var commands = []app.Command{
-	noun("outbox", "events on their way to other services", look.Outbox),
+	noun("outbox", "events on their way to other services", look.Outbox, mend.OutboxVerbs),
 	noun("requests", "commands and their results: idempotency records", look.Requests),
 	noun("ledger", "books: balances, entries, and their proof", look.Ledger),
 	noun("projection", "read models and the gaps they wait at", look.Projection),
 	noun("recon", "breaks between two sides that should agree", look.Recon),
 	noun("inbox", "receipts of events that were processed", look.Inbox),
 	noun("sentinel", "unique names and who holds them", look.Sentinel),
+	noun("audit", "who changed what, when and why", mend.AuditVerbs),
 	about.Explain,
 	about.Version,
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/dynafin/dynafin/cmd/dynafin/internal/app"
@@ -29,6 +30,7 @@ type world struct {
 	terminal bool
 	stdin    string
 	env      func(string) string
+	network  func(aws.HTTPClient) aws.HTTPClient
 }
 
 // Now is the clock of the machine and of the simulator.
@@ -47,7 +49,7 @@ func (w *world) run(ctx context.Context, args []string, out, errs interface{ Wri
 			w.ids++
 			return fmt.Sprintf("id-%d", w.ids)
 		},
-		OutTerminal: w.terminal, InTerminal: w.terminal, Simulator: w.db,
+		OutTerminal: w.terminal, InTerminal: w.terminal, Simulator: w.db, Network: w.network,
 	}, commands...)
 }
 
@@ -60,6 +62,8 @@ func (w *world) run(ctx context.Context, args []string, out, errs interface{ Wri
 //	clock DURATION        moves the clock
 //	lines FILE COUNT      counts lines
 //	terminal [ANSWER]     makes the following runs talk to a person, who answers so
+//	faults FATE OPERATION after N, faults none   loses all but the first N requests of an operation, or their answers
+//	resume, lastrun       runs the program with the last run that began: --resume RUN, or RUN
 //
 // UPDATE=1 go test rewrites the expected output.
 func TestScripts(t *testing.T) {
@@ -81,6 +85,9 @@ func TestScripts(t *testing.T) {
 			"clock":    clockCommand,
 			"lines":    linesCommand,
 			"terminal": terminalCommand,
+			"faults":   faultsCommand,
+			"resume":   resumeCommand,
+			"lastrun":  lastRunCommand,
 		},
 	})
 }
@@ -97,6 +104,7 @@ func runCommand(ts *testscript.TestScript, neg bool, args []string) {
 			resolved[i] = ts.MkAbs(arg)
 		}
 	}
+	w.env = ts.Getenv
 	w.exit = w.run(context.Background(), resolved, ts.Stdout(), ts.Stderr())
 	if neg != (w.exit != app.ExitOK) {
 		ts.Fatalf("exit code %d", w.exit)

@@ -7,6 +7,8 @@ import (
 	"io"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+
 	"github.com/dynafin/dynafin/dynamosim"
 )
 
@@ -28,6 +30,8 @@ type Env struct {
 	OutTerminal, InTerminal bool
 	// Simulator, if set, is the DynamoDB of a run without --load, for tests.
 	Simulator *dynamosim.DB
+	// Network, if set, is between the program and the Simulator.
+	Network func(aws.HTTPClient) aws.HTTPClient
 }
 
 // The exit codes.

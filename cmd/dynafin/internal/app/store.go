@@ -41,7 +41,7 @@ func (a *App) Store(ctx context.Context) (*Store, error) {
 	case a.flags.load != "":
 		store, err = a.openSaved(meter)
 	case a.Simulator != nil:
-		store = &Store{Client: a.Simulator.Client(meter.install), Region: "us-east-1", Endpoint: "simulator", Simulator: a.Simulator}
+		store = &Store{Client: a.Simulator.Client(meter.install, a.network), Region: "us-east-1", Endpoint: "simulator", Simulator: a.Simulator}
 	default:
 		store, err = a.connect(ctx, meter)
 	}
@@ -51,6 +51,13 @@ func (a *App) Store(ctx context.Context) (*Store, error) {
 	store.Meter = meter
 	a.store = store
 	return store, nil
+}
+
+// network puts what a test wants between the program and the simulator.
+func (a *App) network(o *dynamodb.Options) {
+	if a.Network != nil {
+		o.HTTPClient, o.RetryMaxAttempts = a.Network(o.HTTPClient), 1
+	}
 }
 
 func (a *App) openSaved(meter *Meter) (*Store, error) {

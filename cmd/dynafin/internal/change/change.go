@@ -37,6 +37,14 @@ type Operation struct {
 	Commit func(ctx context.Context, item Item, parts []txn.Part) (txn.Receipt, error)
 }
 
+// Count says in words how many.
+func (o Operation) Count(n int) string {
+	if n == 1 {
+		return "1 " + o.One
+	}
+	return strconv.Itoa(n) + " " + o.Many
+}
+
 // Item is one item of a selection.
 type Item struct {
 	// ID names it, in its run and for people.
@@ -172,6 +180,11 @@ func (r *run) begin(ctx context.Context, s Selection) (err error) {
 		if r.head.Command != r.op.Command {
 			return app.Usage("run %s is one of dynafin %s", r.head.ID, r.head.Command)
 		}
+		for name, value := range s.Args {
+			if stored := r.head.Selection.Args[name]; value != "" && value != stored {
+				return app.Usage("run %s was planned with %s %q", r.head.ID, name, stored)
+			}
+		}
 	} else {
 		if r.op.All {
 			if len(s.IDs)+len(s.Where) > 0 {
@@ -225,7 +238,7 @@ func (r *run) plan(ctx context.Context) error {
 		r.head.Planned = r.Planned
 	}
 	if r.Planned > 1 && r.head.Reason == "" && !r.DryRun {
-		return app.Usage("%d %s would change: say why, with --reason", r.Planned, r.op.Many)
+		return app.Usage("%s would change: say why, with --reason", r.op.Count(r.Planned))
 	}
 	if r.head.Reason == "" {
 		r.head.Reason = "no reason was given"
@@ -331,7 +344,7 @@ func (r *run) confirm() error {
 	if r.Exact {
 		about = ""
 	}
-	r.set.Say("plan: %s %s: %d of %d matched, %s%s write units, at most %d a second", r.op.Command, r.op.Many, r.Planned, r.Matched,
+	r.set.Say("plan: %s: %s of %d matched, %s%s write units, at most %d a second", r.op.Command, r.op.Count(r.Planned), r.Matched,
 		about, r.Units, r.set.MaxUnits)
 	for _, reason := range slices.Sorted(maps.Keys(r.Skipped)) {
 		r.set.Say("skip: %d, %s", len(r.Skipped[reason]), reason)
@@ -340,7 +353,7 @@ func (r *run) confirm() error {
 		return nil
 	}
 	if r.set.Ask == nil {
-		return app.Usage("nobody to ask: confirm the change of %d %s with --yes, or look at it with --dry-run", r.Planned, r.op.Many)
+		return app.Usage("nobody to ask: confirm the change of %s with --yes, or look at it with --dry-run", r.op.Count(r.Planned))
 	}
 	answer, err := r.set.Ask(fmt.Sprintf("type %d to go on: ", r.Planned))
 	if err != nil {
@@ -407,7 +420,7 @@ func (r *run) commit(ctx context.Context, item Item, parts []txn.Part) (txn.Rece
 	if r.op.Commit != nil {
 		return r.op.Commit(ctx, item, parts)
 	}
-	return txn.Commit(ctx, r.set.Journal.Client, parts...)
+	return txn.New(r.set.Journal.Client, r.patience(ctx)).Commit(ctx, parts...)
 }
 
 // finish writes down the end of a run that was written down.

@@ -95,7 +95,7 @@ func (f *frame) run(ctx context.Context, op change.Operation, store *app.Store, 
 		}
 	}
 	if err == nil && report.Planned == 0 && report.Before == 0 {
-		return fmt.Errorf("%d %s matched, and none of them changes", report.Matched, op.Many)
+		return fmt.Errorf("%s matched, and nothing changes", op.Count(report.Matched))
 	}
 	return err
 }
@@ -204,7 +204,7 @@ func (f *frame) printWrites(op change.Operation, report *change.Report) error {
 			list.Items = append(list.Items, write{Item: p.Item, Action: "INDEX", WCU: p.Index.String(), Attributes: []attribute{}})
 		}
 	}
-	list.Foot = []string{fmt.Sprintf("plan: %d %s, %s write units, at most %d a second; nothing was written", report.Planned, op.Many, report.Units, f.maxWCU)}
+	list.Foot = []string{fmt.Sprintf("plan: %s, %s write units, at most %d a second; nothing was written", op.Count(report.Planned), report.Units, f.maxWCU)}
 	for _, reason := range slices.Sorted(maps.Keys(report.Skipped)) {
 		list.Foot = append(list.Foot, fmt.Sprintf("skip: %d, %s", len(report.Skipped[reason]), reason))
 	}

@@ -241,7 +241,7 @@ func (o Outbox) item(r outbox.Record, now time.Time) change.Item {
 		ID: r.Event.ID, Is: describe(r),
 		Fields: change.Fields{
 			"id": r.Event.ID, "topic": r.Event.Type, "tenant": r.Event.Tenant, "aggregate": r.Event.AggregateType + "/" + r.Event.AggregateID,
-			"cause": r.Failure, "group": r.Failure, "attempt": strconv.FormatInt(r.Attempt, 10), "age": now.Sub(r.FailedAt).String(),
+			"cause": r.Cause(), "group": r.Group(), "attempt": strconv.FormatInt(r.Attempt, 10), "age": now.Sub(r.FailedAt).String(),
 		},
 	}
 	r.Event.Payload = nil // a plan of many events must fit the memory
@@ -253,7 +253,11 @@ func (o Outbox) item(r outbox.Record, now time.Time) change.Item {
 func describe(r outbox.Record) string {
 	switch r.State {
 	case outbox.Parked:
-		return "PARKED after " + strconv.FormatInt(r.Attempt, 10) + " attempts: " + r.Failure
+		attempts := " attempts: "
+		if r.Attempt == 1 {
+			attempts = " attempt: "
+		}
+		return "PARKED after " + strconv.FormatInt(r.Attempt, 10) + attempts + r.Failure
 	case outbox.InFlight:
 		return "IN_FLIGHT at " + r.Owner
 	default:
