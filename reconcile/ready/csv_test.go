@@ -77,6 +77,29 @@ func TestAFaultOfAStatementNamesItsLineAndEndsIt(t *testing.T) {
 	}
 }
 
+// Two lines that are alike are two, as when a bank charges twice: without a column that tells them apart their places in the file do, and
+// with one that does not the statement is refused. Neither is one of them dropped.
+func TestTwoLinesThatAreAlikeAreTwo(t *testing.T) {
+	t.Parallel()
+	const statement = "Reference,Amount\nfee-1,-5.00\nfee-1,-5.00\nfee-2,-5.00\n"
+	c := ready.Columns{Key: "Reference", Amount: "Amount", Only: money.MustParse("1 USD").Currency()}
+	nobody := func(func(reconcile.Row, error) bool) {}
+	both, err := reconcile.Load(t.Context(), reconcile.Options{}, nobody, ready.CSV(strings.NewReader(statement), c))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer both.Close()
+	if _, right := both.Totals(); right.Rows != 3 || right.Sums[0] != money.MustParse("-15.00 USD") {
+		t.Errorf("%+v", right)
+	}
+	c.ID = "Reference"
+	_, err = reconcile.Load(t.Context(), reconcile.Options{}, nobody, ready.CSV(strings.NewReader(statement), c))
+	var fault *ready.CSVError
+	if !errors.As(err, &fault) || fault.Line != 3 || fault.Column != "Reference" {
+		t.Errorf("%v", err)
+	}
+}
+
 func FuzzCSV(f *testing.F) {
 	f.Add("Line,Reference,Amount,Ccy,Date\n1,a,1.00,USD,2026-11-29\n")
 	f.Fuzz(func(t *testing.T, text string) {
