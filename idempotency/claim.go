@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"sync/atomic"
 	"time"
 	"unicode/utf8"
 
@@ -24,11 +25,19 @@ type Claimer interface {
 }
 
 // Claim is one attempt at a request, which this caller has until its lease ends or it says how it went: with
-// [Claim.Complete] or [Claim.Reject], [Claim.Release], or [Claim.Repair]. A Claim does not change and is safe for
-// concurrent use.
+// [Claim.Complete] or [Claim.Reject], [Claim.Release], or [Claim.Repair]. It is safe for concurrent use.
 type Claim struct {
 	requests *Requests
 	record   Record
+	renewed  atomic.Pointer[time.Time] // to when, if it was
+}
+
+// leaseUntil is when the lease ends, as far as this claim knows.
+func (c *Claim) leaseUntil() time.Time {
+	if until := c.renewed.Load(); until != nil {
+		return *until
+	}
+	return c.record.LeaseUntil
 }
 
 // Record returns the record as it was claimed.
@@ -293,6 +302,7 @@ func (c *Claim) Renew(ctx context.Context, client Updater, lease time.Duration) 
 	if err != nil {
 		return time.Time{}, err
 	}
+	c.renewed.Store(&after.LeaseUntil)
 	return after.LeaseUntil, nil
 }
 
@@ -356,7 +366,7 @@ func (c *Claim) Repair(ctx context.Context, client Updater, evidence Evidence) (
 	change.left()
 	change.because(evidence.Reason, evidence.Details)
 	change.Set(attrProbes, numberAttr(0))
-	change.due(c.record.LeaseUntil)
+	change.due(c.leaseUntil())
 	_, err = change.apply(ctx, client)
 	return err
 }

@@ -266,6 +266,12 @@ func TestALeaseNeverMovesBackward(t *testing.T) {
 		if due := dueAt(t, s, requests, noon.Add(duration(70))); len(due) != map[idempotency.Mode]int{idempotency.External: 1}[mode] {
 			t.Errorf("%s: due when the lease has ended: %v", mode, due)
 		}
+		if err := claim.Repair(t.Context(), s.client, idempotency.Evidence{Reason: "no answer"}); err != nil {
+			t.Error(err)
+		}
+		if due := dueAt(t, s, requests, noon.Add(duration(70)-1)); len(due) != 0 {
+			t.Errorf("%s: its repair is due before the lease has ended, while the effect may be under way: %v", mode, due)
+		}
 	}
 }
 

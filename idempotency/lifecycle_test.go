@@ -156,8 +156,9 @@ func (l *life) act() {
 			l.due = l.time.now().Add(lifeHold)
 		}
 	case "repair":
+		until := l.lease
 		l.became(step, idempotency.RepairRequired)
-		l.due, l.probes = claim.Record().LeaseUntil, 0
+		l.due, l.probes = until, 0
 		l.last = fmt.Sprint(step, i)
 	default:
 		l.seen[step]++
