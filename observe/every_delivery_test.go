@@ -55,6 +55,7 @@ func TestEveryOperationOfAnInboxReportsOnce(t *testing.T) {
 	d.once("AP09.process", observe.Replayed, process("a"))
 	d.once("AP09.process", observe.Rejected, process("b"))
 	d.once("AP09.lookup", observe.OK, lookup)
+	d.once("AP09.get", observe.OK, func() error { _, err := received.Get(t.Context(), d.client, "e-1"); return err })
 	d.complete("inbox")
 }
 
