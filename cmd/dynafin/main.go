@@ -35,6 +35,9 @@ var commands = []app.Command{
 	noun("inbox", "receipts of events that were processed", look.Inbox),
 	noun("sentinel", "unique names and who holds them", look.Sentinel),
 	noun("audit", "who changed what, when and why", mend.AuditVerbs),
+	noun("table", "the tables of a deployment", look.Table),
+	look.IAM,
+	look.Doctor,
 	about.Explain,
 	about.Version,
 }

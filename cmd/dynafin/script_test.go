@@ -61,6 +61,7 @@ func (w *world) run(ctx context.Context, args []string, out, errs interface{ Wri
 //	exit CODE             checks how the last run ended
 //	clock DURATION        moves the clock
 //	lines FILE COUNT      counts lines
+//	noterminal            makes them talk to a program again
 //	terminal [ANSWER]     makes the following runs talk to a person, who answers so
 //	faults FATE OPERATION after N, faults none   loses all but the first N requests of an operation, or their answers
 //	resume, lastrun       runs the program with the last run that began: --resume RUN, or RUN
@@ -88,6 +89,9 @@ func TestScripts(t *testing.T) {
 			"faults":   faultsCommand,
 			"resume":   resumeCommand,
 			"lastrun":  lastRunCommand,
+			"noterminal": func(ts *testscript.TestScript, _ bool, _ []string) {
+				worldOf(ts).terminal = false
+			},
 		},
 	})
 }
