@@ -34,6 +34,7 @@ var links = map[string][]string{
 	"internal/ambient":    {},
 	"internal/jsontext":   {},
 	"internal/update":     values,
+	"internal/plot":       {},
 	"internal/watch":      client,
 	"observe":             slices.Concat(values, []string{modulePath + "/capacity"}),
 	"internal/keys":       values,

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/dynafin/dynafin/internal/plot"
 )
 
 // Figures is what was measured, everything in transactions a second and whole units.
@@ -105,10 +107,10 @@ func (f Figures) posted(batch, stripes int) int {
 }
 
 // Chart shows the grid: throughput against stripes, a curve for each size of batches.
-func (f Figures) Chart() Chart {
-	c := Chart{Title: "Transactions a second into one account", XTitle: "stripes", X: f.stripes()}
+func (f Figures) Chart() plot.Chart {
+	c := plot.Chart{Title: "Transactions a second into one account", XTitle: "stripes", X: f.stripes()}
 	for _, size := range f.sizes() {
-		curve := Curve{Name: fmt.Sprint("batches of ", size)}
+		curve := plot.Curve{Name: fmt.Sprint("batches of ", size)}
 		for _, stripes := range c.X {
 			curve.Y = append(curve.Y, f.posted(size, stripes))
 		}
@@ -119,68 +121,38 @@ func (f Figures) Chart() Chart {
 
 // Fill writes the tables into the page, each between its marks.
 func (f Figures) Fill(page string) (string, error) {
-	var grid, lanes, offered, naive table
+	var grid, lanes, offered, naive plot.Table
 	head := []string{"transactions in a batch"}
 	for _, stripes := range f.stripes() {
 		head = append(head, fmt.Sprint("stripes: ", stripes))
 	}
-	grid.row(head...)
+	grid.Row(head...)
 	for _, size := range f.sizes() {
 		row := []string{fmt.Sprint(size)}
 		for _, stripes := range f.stripes() {
-			row = append(row, thousands(f.posted(size, stripes)))
+			row = append(row, plot.Thousands(f.posted(size, stripes)))
 		}
-		grid.row(row...)
+		grid.Row(row...)
 	}
-	lanes.row("lanes of each stripe", "posted a second")
+	lanes.Row("lanes of each stripe", "posted a second")
 	for _, l := range f.Lanes {
-		lanes.row(fmt.Sprint(l.Lanes), thousands(l.Posted))
+		lanes.Row(fmt.Sprint(l.Lanes), plot.Thousands(l.Posted))
 	}
-	offered.row("offered a second", "posted a second", "median", "99 of 100 within", "transactions in a batch")
+	offered.Row("offered a second", "posted a second", "median", "99 of 100 within", "transactions in a batch")
 	for _, o := range f.Offered {
-		offered.row(thousands(o.Rate), thousands(o.Posted), millis(o.P50), millis(o.P99), fmt.Sprintf("%d.%d", o.Shared/100, o.Shared%100/10))
+		offered.Row(plot.Thousands(o.Rate), plot.Thousands(o.Posted), millis(o.P50), millis(o.P99), fmt.Sprintf("%d.%d", o.Shared/100, o.Shared%100/10))
 	}
-	naive.row("callers", "posted a second")
+	naive.Row("callers", "posted a second")
 	for _, n := range f.Naive {
-		naive.row(fmt.Sprint(n.Callers), thousands(n.Posted))
+		naive.Row(fmt.Sprint(n.Callers), plot.Thousands(n.Posted))
 	}
-	for _, part := range []struct {
-		name string
-		table
-	}{{"grid", grid}, {"lanes", lanes}, {"offered", offered}, {"naive", naive}} {
-		begin, end := "<!-- "+part.name+" -->\n", "<!-- end -->"
-		before, rest, found := strings.Cut(page, begin)
-		_, after, closed := strings.Cut(rest, end)
-		if !found || !closed {
-			return "", fmt.Errorf("figures: the page has no place for %s", part.name)
+	var err error
+	for name, table := range map[string]plot.Table{"grid": grid, "lanes": lanes, "offered": offered, "naive": naive} {
+		if page, err = plot.Fill(page, name, 0, table); err != nil {
+			return "", err
 		}
-		page = before + begin + part.markdown() + end + after
 	}
 	return page, nil
-}
-
-type table [][]string
-
-func (t *table) row(cells ...string) { *t = append(*t, cells) }
-
-// markdown returns the table, with figures to the right.
-func (t table) markdown() string {
-	var out strings.Builder
-	for i, row := range t {
-		fmt.Fprintf(&out, "| %s |\n", strings.Join(row, " | "))
-		if i == 0 {
-			out.WriteString(strings.Repeat("|---:", len(row)) + "|\n")
-		}
-	}
-	return out.String()
-}
-
-// thousands writes a number with a comma between its thousands.
-func thousands(n int) string {
-	if n < 1000 {
-		return fmt.Sprint(n)
-	}
-	return fmt.Sprintf("%s,%03d", thousands(n/1000), n%1000)
 }
 
 // millis writes microseconds as milliseconds.

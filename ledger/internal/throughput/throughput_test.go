@@ -1,10 +1,6 @@
 package throughput
 
 import (
-	"bytes"
-	"encoding/xml"
-	"errors"
-	"io"
 	"reflect"
 	"strings"
 	"testing"
@@ -48,39 +44,5 @@ func TestTablesFillTheirPlaces(t *testing.T) {
 	}
 	if _, err := some.Fill("nothing"); err == nil {
 		t.Error("a page without places is filled")
-	}
-}
-
-func TestThePictureIsWellFormedAndAlwaysTheSame(t *testing.T) {
-	picture := some.Chart().SVG()
-	if !bytes.Equal(picture, some.Chart().SVG()) {
-		t.Error("the same figures make two pictures")
-	}
-	decoder, circles := xml.NewDecoder(bytes.NewReader(picture)), 0
-	for {
-		token, err := decoder.Token()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		if element, ok := token.(xml.StartElement); ok && element.Name.Local == "circle" {
-			circles++
-		}
-	}
-	if circles != 4 {
-		t.Errorf("%d of 4 measurements are drawn", circles)
-	}
-}
-
-func TestDoublingsAreEvenlySpaced(t *testing.T) {
-	for n := 1; n < 1<<20; n *= 2 {
-		if doublings(2*n)-doublings(n) != 1000 {
-			t.Errorf("from %d to %d are %d thousandths", n, 2*n, doublings(2*n)-doublings(n))
-		}
-	}
-	if got := []int{scale(1, 1, 8, 0, 300), scale(4, 1, 8, 0, 300), scale(8, 1, 8, 300, 0), scale(3, 3, 3, 7, 9)}; !reflect.DeepEqual(got, []int{0, 200, 0, 7}) {
-		t.Errorf("%v", got)
 	}
 }
