@@ -42,7 +42,7 @@ func (c Chart) SVG() []byte {
 	var out bytes.Buffer
 	title := html.EscapeString(c.Title)
 	fmt.Fprintf(&out, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" font-family="sans-serif" font-size="13" role="img">`+"\n", width, height)
-	fmt.Fprintf(&out, "<title>%s</title>\n<rect width=\"%d\" height=\"%d\" fill=\"#ffffff\"/>\n", c.Title, width, height)
+	fmt.Fprintf(&out, "<title>%s</title>\n<rect width=\"%d\" height=\"%d\" fill=\"#ffffff\"/>\n", title, width, height)
 	fmt.Fprintf(&out, "<text x=\"%d\" y=\"28\" font-size=\"16\">%s</text>\n", leftEdge, title)
 	low, high := c.bounds()
 	for y := low; y <= high; y *= 2 {
