@@ -57,7 +57,8 @@ type chore struct {
 // Now tells the virtual time.
 func (s *Stage) Now() time.Time { return s.clock.Now() }
 
-// Sleep lets virtual time pass for the caller.
+// Sleep lets virtual time pass for the caller, which is the goroutine that prepares the lane, runs Do or does a chore. A goroutine
+// that one of these has started must not call it.
 func (s *Stage) Sleep(ctx context.Context, d time.Duration) error { return s.clock.sleep(ctx, d) }
 
 // Every does something in the background throughout the run, once in every period: a relay's round, for example. Throttling
