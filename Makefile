@@ -38,6 +38,7 @@ ci: ## everything that a change must pass
 
 plots: ## measure what the docs plot, in virtual time, and write tables and pictures anew
 	go test ./ledger -run ThroughputPageIsCurrent -count=1 -plots
+	go test ./loadtest/internal/lanes -run LoadTestsPageIsCurrent -count=1 -timeout 30m -plots
 
 brokerage: ## accept the sample day of orders on the embedded engine
 	go run ./examples/brokerage

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/dynafin/dynafin/capacity/reference"
 	"github.com/dynafin/dynafin/dynamosim"
 	"github.com/dynafin/dynafin/loadtest"
 )
@@ -72,4 +73,16 @@ func TestTheHottestSymbolGetsWhatThePlanSays(t *testing.T) {
 	if hottest := r.Hottest[0]; !r.Holds() || r.Throttled > 0 || !within2Percent(hottest.PerSecond*scale, load) {
 		t.Errorf("%v, planned are %.2f of %.2f units a second", r, load, demand)
 	}
+}
+
+// openLanes are the lanes that the plan says need a load test.
+func openLanes() (ids []string, err error) {
+	plan, err := reference.Inventory().Plan()
+	if err != nil {
+		return nil, err
+	}
+	for _, l := range plan.LoadTests() {
+		ids = append(ids, l.ID)
+	}
+	return ids, nil
 }
