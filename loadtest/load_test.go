@@ -107,7 +107,7 @@ func TestOneSeedIsOneHistory(t *testing.T) {
 
 func TestConflictsBreakAHotItemBeforeHeatDoes(t *testing.T) {
 	t.Parallel()
-	load := loadtest.Load{Rate: 400, Even: true, For: 2 * time.Second} // of 500 that the key could take
+	load := loadtest.Load{Rate: 400, Even: true, For: time.Second} // of 500 that the key could take
 	if cold := run(t, counters(true), load); !cold.Holds() || cold.Conflicts != 0 {
 		t.Errorf("without time: %v", cold)
 	}
@@ -125,7 +125,7 @@ func TestConflictsBreakAHotItemBeforeHeatDoes(t *testing.T) {
 func TestTheBreakingShareIsThatOfTheFormula(t *testing.T) {
 	t.Parallel()
 	for rate, want := range map[int]float64{400: 0.25, 99: 1} {
-		b, err := loadtest.BreakingShare(t.Context(), counters(false), loadtest.Load{Rate: rate, Heat: small, For: 2 * time.Second})
+		b, err := loadtest.BreakingShare(t.Context(), counters(false), loadtest.Load{Rate: rate, Heat: small, For: time.Second})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -135,7 +135,7 @@ func TestTheBreakingShareIsThatOfTheFormula(t *testing.T) {
 			}
 			continue
 		}
-		if math.Abs(b.Holds-want) > 0.02*want || b.Breaks-b.Holds > 0.0011 || !b.At.Holds() || b.Beyond.Holds() {
+		if math.Abs(b.Holds-want) > 0.04*want || b.Breaks-b.Holds > 0.0011 || !b.At.Holds() || b.Beyond.Holds() {
 			t.Errorf("%d a second: %v", rate, b)
 		}
 	}

@@ -56,7 +56,7 @@ type Sharded struct {
 func AllSharded() []Sharded {
 	return []Sharded{
 		{ID: "L09A", What: "`inbox.Process`, the receipts", Rate: 5000, Open: receipts, Table: "Inbox"},
-		{ID: "L13", What: "`projection.Apply`, the checkpoints", Rate: 5000, Open: checkpoints, Table: "Projection"},
+		{ID: "L13", What: "`Namespace.Apply`, the checkpoints", Rate: 5000, Open: checkpoints, Table: "Projection"},
 		{ID: "L16B", What: "`outbox`, the READY index", Rate: 5000, Open: events, Table: "Orders", Index: "GSI3"},
 	}
 }

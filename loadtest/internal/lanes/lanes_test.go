@@ -46,10 +46,10 @@ func TestShardsOfTheReferenceAreEnoughAndTight(t *testing.T) {
 		t.Run(lane.ID, func(t *testing.T) {
 			t.Parallel()
 			_, load, shards := planned(t, lane.ID)
-			test := func(shards int) *loadtest.Report {
-				return run(t, lane.Open(shards, Even), loadtest.Load{Rate: lane.Rate / scale, Keys: loadtest.InTurn(shards), Even: true, Heat: onTarget, For: 2 * time.Second})
+			test := func(shards int, length time.Duration) *loadtest.Report {
+				return run(t, lane.Open(shards, Even), loadtest.Load{Rate: lane.Rate / scale, Keys: loadtest.InTurn(shards), Even: true, Heat: onTarget, For: length})
 			}
-			enough := test(shards)
+			enough := test(shards, 2*time.Second)
 			hottest := Hottest(enough, lane.Table, lane.Index)
 			if !enough.Holds() || enough.Throttled > 0 || hottest.Throttled > 0 {
 				t.Errorf("%d shards are not enough: %v", shards, enough)
@@ -57,7 +57,7 @@ func TestShardsOfTheReferenceAreEnoughAndTight(t *testing.T) {
 			if !within2Percent(hottest.PerSecond*scale, load) {
 				t.Errorf("the hottest of %d shards carries %.2f units a second, planned are %.2f", shards, hottest.PerSecond*scale, load)
 			}
-			fewer := test(shards - 1)
+			fewer := test(shards-1, time.Second)
 			if throttled := Hottest(fewer, lane.Table, lane.Index).Throttled; throttled == 0 {
 				t.Errorf("%d shards would do: %v", shards-1, fewer)
 			}
