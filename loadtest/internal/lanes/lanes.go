@@ -28,16 +28,16 @@ func All() []Lane {
 		{ID: "L04", What: "read 20 trades of an order", Key: "order", Open: orderTrades.lane},
 		{ID: "L05", What: "list 100 trades of an account", Key: "account", Open: accountTrades.lane},
 		{ID: "L07", What: "read a position", Key: "account", Open: positions.lane},
-		{ID: "L08", What: "`idempotency.Once`", Key: "client key", Open: of(requests), Writes: true},
-		{ID: "L09B", What: "`inbox.Process`, the state", Key: "position", Open: of(protected), Writes: true},
-		{ID: "L10", What: "`ledger.Post`", Key: "account", Open: postings, Writes: true},
-		{ID: "L11", What: "`ledger.StatementPage`", Key: "account", Open: statements},
-		{ID: "L12", What: "`ledger.Reserve`", Key: "account", Open: authorizations, Writes: true},
+		{ID: "L08", What: "`Requests.Once`", Key: "client key", Open: of(requests), Writes: true},
+		{ID: "L09B", What: "`Inbox.Process`, the state", Key: "position", Open: of(protected), Writes: true},
+		{ID: "L10", What: "`Ledger.Post`", Key: "account", Open: postings, Writes: true},
+		{ID: "L11", What: "`Ledger.StatementPage`", Key: "account", Open: statements},
+		{ID: "L12", What: "`Ledger.Reserve`", Key: "account", Open: authorizations, Writes: true},
 		{ID: "L14", What: "write a batch of 20 KiB", Key: "tenant and day", Open: of(batches)},
-		{ID: "L15A", What: "`reconcile.Breaks`", Key: "batch", Open: of(breaks(false))},
-		{ID: "L15B", What: "`reconcile.Due`", Key: "status and shard", Open: of(breaks(true))},
-		{ID: "L17", What: "`sentinel.Reserve`", Key: "client order ID", Open: of(names), Writes: true},
-		{ID: "L18", What: "`idempotency.Due`", Key: "tenant and shard", Open: of(repairs)},
+		{ID: "L15A", What: "`Reconciler.Breaks`", Key: "batch", Open: of(breaks(false))},
+		{ID: "L15B", What: "`Reconciler.Due`", Key: "status and shard", Open: of(breaks(true))},
+		{ID: "L17", What: "`Names.Reserve`", Key: "client order ID", Open: of(names), Writes: true},
+		{ID: "L18", What: "`Requests.Due`", Key: "tenant and shard", Open: of(repairs)},
 	}
 }
 
@@ -55,7 +55,7 @@ type Sharded struct {
 // AllSharded are the lanes whose number of shards comes from a formula.
 func AllSharded() []Sharded {
 	return []Sharded{
-		{ID: "L09A", What: "`inbox.Process`, the receipts", Rate: 5000, Open: receipts, Table: "Inbox"},
+		{ID: "L09A", What: "`Inbox.Process`, the receipts", Rate: 5000, Open: receipts, Table: "Inbox"},
 		{ID: "L13", What: "`Namespace.Apply`, the checkpoints", Rate: 5000, Open: checkpoints, Table: "Projection"},
 		{ID: "L16B", What: "`outbox`, the READY index", Rate: 5000, Open: events, Table: "Orders", Index: "GSI3"},
 	}
