@@ -27,6 +27,7 @@ var floors = map[string]int{
 	"internal/update":   1,
 	"internal/chance":   1,
 	"internal/golden":   1,
+	"internal/plot":     1,
 	"internal/jsontext": 1,
 	"internal/keys":     1,
 
