@@ -290,7 +290,7 @@ func (r *Reconciler) Batches(ctx context.Context, tenant, date string) iter.Seq2
 			yield(Batch{}, invalidKey(err))
 			return
 		}
-		r.list(ctx, "AP14.list", partition, func(key keys.Key, item txn.Item, err error) bool {
+		r.list(ctx, "AP14.list", partition, keys.BatchPrefix, func(key keys.Key, item txn.Item, err error) bool {
 			if err != nil {
 				yield(Batch{}, err)
 				return false
@@ -300,14 +300,14 @@ func (r *Reconciler) Batches(ctx context.Context, tenant, date string) iter.Seq2
 	})
 }
 
-// list reads a partition of the table.
-func (r *Reconciler) list(ctx context.Context, name, partition string, give func(keys.Key, txn.Item, error) bool) {
+// list reads the records of one kind in a partition of the table: that of a day is that of a batch which is named by it, too.
+func (r *Reconciler) list(ctx context.Context, name, partition, prefix string, give func(keys.Key, txn.Item, error) bool) {
 	if r.err != nil {
 		give(keys.Key{}, nil, r.err)
 		return
 	}
 	table := r.config.Table
-	query := fanout.Query{Name: name, Table: table.Name, PK: table.PK, SK: table.SK, Strong: true,
+	query := fanout.Query{Name: name, Table: table.Name, PK: table.PK, SK: table.SK, Strong: true, Range: fanout.Range{Prefix: fanout.Text(prefix)},
 		Branches: []fanout.Branch{{Name: partition, Partition: fanout.Text(partition)}}}
 	for item, err := range r.reader.All(ctx, query) {
 		if err != nil {

@@ -261,7 +261,7 @@ func (r *Reconciler) Breaks(ctx context.Context, tenant, batch string) iter.Seq2
 			yield(Break{}, invalidKey(err))
 			return
 		}
-		r.list(ctx, "AP15.batch", partition, func(key keys.Key, item txn.Item, err error) bool {
+		r.list(ctx, "AP15.batch", partition, keys.BreakPrefix, func(key keys.Key, item txn.Item, err error) bool {
 			if err != nil {
 				yield(Break{}, err)
 				return false

@@ -304,3 +304,31 @@ func TestABatchDoesNotTakeTheBreaksOfAnotherDayForItsOwn(t *testing.T) {
 		}
 	}
 }
+
+// The day of a batch is a good ID for it. Then its breaks stand beside the day's batches, and neither is taken for the other.
+func TestABatchMayBeNamedByItsDay(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	m := manifest()
+	m.Batch = date
+	if err := b.desk.Create(t.Context(), m); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.desk.Run(t.Context(), tenant, date, date, job("ann")); err != nil {
+		t.Fatal(err)
+	}
+	batches, breaks := 0, 0
+	for _, err := range b.desk.Batches(t.Context(), tenant, date) {
+		if batches++; err != nil {
+			t.Error(err)
+		}
+	}
+	for _, err := range b.desk.Breaks(t.Context(), tenant, date) {
+		if breaks++; err != nil {
+			t.Error(err)
+		}
+	}
+	if batches != 1 || breaks != 3 {
+		t.Errorf("%d batches and %d breaks", batches, breaks)
+	}
+}

@@ -25,6 +25,12 @@ func BatchPartition(tenant, date string) (string, error) {
 	return batchRoute.partition(text(tenant), calendar(date, dateLayout))
 }
 
+// What the sort keys of [Batch] and [Break] begin with. Where a batch has the name of a day both are in one partition.
+const (
+	BatchPrefix = "BATCH#"
+	BreakPrefix = "BREAK#"
+)
+
 // Break is the key of a discrepancy in its batch (IDX14, AP15).
 func Break(tenant, batch, id string) (Key, error) {
 	return breakRoute.key(text(tenant), text(batch), text(id))
