@@ -18,20 +18,25 @@ import (
 
 // backOffice is what happens to orders after their acceptance. Its services hear of one another by events:
 //
-//	orders ─ outbox ─ relays ─ bus ─► execution ─► venue ─ reports ─► execution ─ outbox ─ relays ─ bus ─► portfolio
+//	orders ─ outbox ─ relays ─ bus ─► execution ─► venue ─ reports ─► execution ─ outbox ─ relays ─ bus ─┬─► portfolio
+//	                                                                                                  └─► settlement
 type backOffice struct {
 	client    *dynamodb.Client
 	orders    *outbox.Outbox
 	execution *execution
 	portfolio *portfolio
+	books     *books
+	settled   *settlement
+	clock     *clock
 	workers   int
 	passes    int // how often the venue repeats itself
 	faults    bus // what goes wrong on the bus
 	pace      relayPace
 
-	accepted *queue[outbox.Event]
-	reports  *queue[[]fill]
-	trades   *queue[outbox.Event]
+	accepted    *queue[outbox.Event]
+	reports     *queue[reports]
+	trades      *queue[outbox.Event] // of the portfolio
+	settlements *queue[outbox.Event]
 
 	mu    sync.Mutex
 	count aftermath
@@ -45,11 +50,14 @@ type aftermath struct {
 	Fills           set // reports of the venue
 	Trades, Refused int // what became of them
 	Routed, Applied set // events that had their effect at execution, and at the portfolio, or wait there
+	Settled         set // events that had their effect in the books, or wait there
+	Cancelled       int // orders that the venue ended
+	Expired         int // orders that the close ended
 	Published       int
 	Duplicates      int // deliveries and reports whose effect was there already
 	Waited          int // events that came before the one before them
 
-	Route, Fill, Publish, Apply cost
+	Route, Fill, Publish, Apply, Settle cost
 }
 
 type set map[string]bool
@@ -78,42 +86,56 @@ func (c *cost) add(receipt txn.Receipt) {
 	}
 }
 
-func newBackOffice(client *dynamodb.Client, orders *outbox.Outbox, pace txn.Config, m market, o options) *backOffice {
+func newBackOffice(s *service, c *clock, pace txn.Config, o options) *backOffice {
 	b := &backOffice{
-		client: client, orders: orders, execution: newExecution(client, pace, m), portfolio: newPortfolio(client, pace, m),
+		client: s.client, orders: s.events, execution: newExecution(s.client, pace, s.books.market),
+		portfolio: newPortfolio(s.client, pace, s.books.market), books: s.books, settled: newSettlement(s.books, pace), clock: c,
 		workers: o.workers, passes: o.passes, faults: bus{lose: o.lose, seed: o.seed},
 	}
 	b.pace = relayPace{50 * time.Millisecond, time.Second, time.Second}
 	if o.endpoint == "" {
 		b.pace = relayPace{time.Millisecond, 16 * time.Millisecond, time.Millisecond}
 	}
-	b.accepted, b.reports, b.trades = newQueue(b.route), newQueue(b.record), newQueue(b.apply)
+	b.accepted, b.reports, b.trades, b.settlements = newQueue(b.route), newQueue(b.record), newQueue(b.apply), newQueue(b.settle)
 	return b
 }
 
-// run works until every event is published and has had its effect, or ctx ends. In all cases what is in work is finished
-// first.
-func (b *backOffice) run(ctx context.Context) error {
+// run works until every event is published and has had its effect, closes the market, and works on until all that has had its
+// effect too; or until ctx ends. In all cases what is in work is finished first.
+func (b *backOffice) run(ctx context.Context, tenants []string) error {
 	work := context.WithoutCancel(ctx)
 	var workers sync.WaitGroup
 	for range b.workers {
 		workers.Go(func() { b.accepted.work(work) })
 		workers.Go(func() { b.reports.work(work) })
 		workers.Go(func() { b.trades.work(work) })
+		workers.Go(func() { b.settlements.work(work) })
 	}
-	var err error
-	for done := false; !done && err == nil; {
-		err = b.relay(ctx)
-		if err == nil {
-			done, err = b.settled(work)
-		}
-		done = done || ctx.Err() != nil
+	err := b.flow(ctx)
+	if err == nil && ctx.Err() == nil {
+		b.clock.reach(marketCloses)
+		err = b.closeMarket(work, tenants)
 	}
-	for _, close := range []func(){b.accepted.close, b.reports.close, b.trades.close} {
+	if err == nil {
+		err = b.flow(ctx)
+	}
+	for _, close := range []func(){b.accepted.close, b.reports.close, b.trades.close, b.settlements.close} {
 		close()
 	}
 	workers.Wait()
 	return errors.Join(err, ctx.Err())
+}
+
+// flow relays events until nothing waits anywhere.
+func (b *backOffice) flow(ctx context.Context) (err error) {
+	for done := false; !done && err == nil; {
+		err = b.relay(ctx)
+		if err == nil {
+			done, err = b.settledAll(context.WithoutCancel(ctx))
+		}
+		done = done || ctx.Err() != nil
+	}
+	return err
 }
 
 // relaysEach is how many relays each outbox has. They need not know of one another.
@@ -127,8 +149,8 @@ func (b *backOffice) relay(ctx context.Context) error {
 	var relays sync.WaitGroup
 	for i := range relaysEach {
 		for _, r := range []*outbox.Relay{
-			b.newRelay(b.orders, b.accepted, fmt.Sprint("orders-", i+1)),
-			b.newRelay(b.execution.events, b.trades, fmt.Sprint("execution-", i+1)),
+			b.newRelay(b.orders, fmt.Sprint("orders-", i+1), b.accepted),
+			b.newRelay(b.execution.events, fmt.Sprint("execution-", i+1), b.trades, b.settlements),
 		} {
 			relays.Go(func() { failed <- r.Run(running) })
 		}
@@ -136,7 +158,7 @@ func (b *backOffice) relay(ctx context.Context) error {
 	var err error
 	for quiet := false; !quiet && err == nil && running.Err() == nil; {
 		time.Sleep(b.pace.pollMax)
-		quiet, err = b.settled(context.WithoutCancel(ctx))
+		quiet, err = b.settledAll(context.WithoutCancel(ctx))
 	}
 	stop()
 	relays.Wait()
@@ -147,9 +169,13 @@ func (b *backOffice) relay(ctx context.Context) error {
 	return err
 }
 
-func (b *backOffice) newRelay(events *outbox.Outbox, to *queue[outbox.Event], owner string) *outbox.Relay {
+func (b *backOffice) newRelay(events *outbox.Outbox, owner string, subscribers ...*queue[outbox.Event]) *outbox.Relay {
 	broker := b.faults
-	broker.deliver = to.put
+	broker.deliver = func(e outbox.Event, late bool) {
+		for _, to := range subscribers {
+			to.put(e, late)
+		}
+	}
 	return outbox.NewRelay(events, &meter{Client: b.client, note: b.notePublish}, &broker, outbox.RelayConfig{
 		Owner: owner, PollMin: b.pace.pollMin, PollMax: b.pace.pollMax, RetryMin: b.pace.retry,
 		Observer: observe.Func(func(_ context.Context, e observe.Event) {
@@ -160,10 +186,10 @@ func (b *backOffice) newRelay(events *outbox.Outbox, to *queue[outbox.Event], ow
 	})
 }
 
-// settled says whether nothing waits anywhere: not in the queues, and not in an outbox. Relays may have claimed something all
+// settledAll says whether nothing waits anywhere: not in the queues, and not in an outbox. Relays may have claimed something all
 // the same; what they do with it is seen the next time.
-func (b *backOffice) settled(ctx context.Context) (bool, error) {
-	if err := errors.Join(b.accepted.idle(), b.reports.idle(), b.trades.idle()); err != nil {
+func (b *backOffice) settledAll(ctx context.Context) (bool, error) {
+	if err := errors.Join(b.accepted.idle(), b.reports.idle(), b.trades.idle(), b.settlements.idle()); err != nil {
 		return false, err
 	}
 	for _, events := range []*outbox.Outbox{b.orders, b.execution.events} {
@@ -174,19 +200,19 @@ func (b *backOffice) settled(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// route, record and apply handle the messages of the three queues.
+// route, record, apply and settle handle the messages of the queues.
 
 func (b *backOffice) route(ctx context.Context, e outbox.Event) error {
 	w, outcome, err := b.execution.route(ctx, e)
 	if err != nil {
 		return err
 	}
-	reports, err := fills(w) // the venue, which was told now or before
+	found, err := fills(w) // the venue, which was told now or before
 	if err != nil {
 		return err
 	}
 	for range b.passes {
-		b.reports.put(reports, false)
+		b.reports.put(reports{w, found}, false)
 	}
 	b.change(func(a *aftermath) {
 		a.Route.add(outcome.Commit)
@@ -197,8 +223,14 @@ func (b *backOffice) route(ctx context.Context, e outbox.Event) error {
 	return nil
 }
 
-func (b *backOffice) record(ctx context.Context, reports []fill) error {
-	for _, f := range reports {
+// reports are what the venue has to say about an order.
+type reports struct {
+	of    working
+	fills []fill
+}
+
+func (b *backOffice) record(ctx context.Context, r reports) error {
+	for _, f := range r.fills {
 		decision, receipt, err := b.execution.record(ctx, f)
 		if err != nil {
 			return err
@@ -216,7 +248,14 @@ func (b *backOffice) record(ctx context.Context, reports []fill) error {
 			a.Fill.add(receipt)
 		})
 	}
-	return nil
+	if r.of.Waits {
+		return nil
+	}
+	cancelled, err := b.execution.closeOrder(ctx, r.of.Tenant, r.of.Account, r.of.OrderID, statusCancelled)
+	if cancelled {
+		b.change(func(a *aftermath) { a.Cancelled++ })
+	}
+	return err
 }
 
 func (b *backOffice) apply(ctx context.Context, e outbox.Event) error {
@@ -230,6 +269,25 @@ func (b *backOffice) apply(ctx context.Context, e outbox.Event) error {
 			a.Apply.base += outcome.Units
 		}
 		if !a.Applied.add(e.ID) {
+			a.Duplicates++
+		} else if outcome.Result == projection.Parked {
+			a.Waited++
+		}
+	})
+	return nil
+}
+
+func (b *backOffice) settle(ctx context.Context, e outbox.Event) error {
+	outcome, err := b.settled.apply(ctx, e)
+	if err != nil {
+		return err
+	}
+	b.change(func(a *aftermath) {
+		if outcome.Result == projection.Applied && outcome.Drained == 0 && outcome.Units > 0 && e.Type == tradeExecuted {
+			a.Settle.n++
+			a.Settle.base += outcome.Units
+		}
+		if !a.Settled.add(e.ID) {
 			a.Duplicates++
 		} else if outcome.Result == projection.Parked {
 			a.Waited++
@@ -258,5 +316,5 @@ func (b *backOffice) snapshot() aftermath {
 // progress is the line on a terminal.
 func (b *backOffice) progress() string {
 	a := b.snapshot()
-	return fmt.Sprintf("%s events published   %s trades", grouped(a.Published), grouped(a.Trades))
+	return fmt.Sprintf("%s events published   %s trades   %s settled", grouped(a.Published), grouped(a.Trades), grouped(len(a.Settled)))
 }

@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/dynafin/dynafin/capacity"
 	"github.com/dynafin/dynafin/txn"
 )
 
@@ -37,8 +37,8 @@ type tally struct {
 	Unfinished int // read, and neither decided nor refused when the day had to stop
 
 	// What the accepted orders cost whose receipt came with the answer to the write itself.
-	Measured    int
-	Base, Index capacity.Units
+	// Reserve is the part of the books in it.
+	Accept, Reserve cost
 }
 
 type job struct {
@@ -201,10 +201,22 @@ func (d *day) count(decision outcome, receipt txn.Receipt) {
 	}
 	t.Outcomes[decision]++
 	if decision == accepted && len(receipt.Tables) > 0 {
-		t.Measured++
-		t.Base += receipt.Base()
-		t.Index += receipt.Index()
+		reserved := inTable(receipt, ledgerTable.Name)
+		t.Reserve.add(reserved)
+		t.Accept.add(receipt)
+		t.Accept.base -= reserved.Base()
+		t.Accept.index -= reserved.Index()
 	}
+}
+
+// inTable is the part of a receipt that one table has.
+func inTable(receipt txn.Receipt, name string) (part txn.Receipt) {
+	for _, t := range receipt.Tables {
+		if t.Table == name {
+			part.Tables = append(part.Tables, t)
+		}
+	}
+	return part
 }
 
 // visit notes whose order was accepted, now or before.
@@ -218,6 +230,13 @@ func (d *day) visit(decision outcome, o order) {
 		d.accounts = map[account]bool{}
 	}
 	d.accounts[account{o.Tenant, o.Account}] = true
+}
+
+// customers are the accounts whose orders were accepted, sorted.
+func (d *day) customers() []account {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.SortedFunc(maps.Keys(d.accounts), account.compare)
 }
 
 // snapshot returns a copy of the tally.

@@ -29,8 +29,12 @@ func newExecution(client *dynamodb.Client, pace txn.Config, m market) *execution
 	return &execution{
 		client: client, committer: txn.New(client, pace), market: m, now: time.Now,
 		received: inbox.New(inbox.Config{Consumer: "execution", Table: executionTable}),
-		events:   outbox.New(outbox.Config{Service: "execution", Table: executionTable}),
+		events:   executionOutbox(),
 	}
+}
+
+func executionOutbox() *outbox.Outbox {
+	return outbox.New(outbox.Config{Service: "execution", Table: executionTable})
 }
 
 // route takes the event of an accepted order: its receipt and the note that the order goes to the venue are one
@@ -95,7 +99,7 @@ func (x *execution) decide(ctx context.Context, f fill) (verdict, txn.Receipt, e
 	switch {
 	case err != nil:
 		return "", txn.Receipt{}, err
-	case excess > 0:
+	case excess > 0 || at.ended():
 		receipt, err := x.refuse(ctx, f, at)
 		return refused, receipt, err
 	}
@@ -120,7 +124,7 @@ func (x *execution) trade(ctx context.Context, f fill, at standing) (txn.Receipt
 	now := x.now()
 	amount, notValued := f.notional()
 	item, notStored := f.tradeItem(amount, now)
-	event, notTold := f.tradeEvent(amount.Amount, at.version+1, now)
+	event, notTold := f.tradeEvent(amount.Amount, at, now)
 	step, notTaken := f.step(at)
 	if err := errors.Join(notValued, notStored, notTold, notTaken); err != nil {
 		return txn.Receipt{}, err
@@ -147,11 +151,15 @@ func (f fill) step(at standing) (expression.UpdateBuilder, error) {
 	step := expression.Set(expression.Name("version"), expression.Value(at.version+1)).
 		Set(expression.Name("filled"), expression.Value(stored))
 	if f.Quantity.Equal(at.open) {
-		return step.Set(expression.Name("status"), expression.Value(statusFilled)).
-			Remove(expression.Name("statusPk")).Remove(expression.Name("statusSk")), nil
+		return ending(step, statusFilled), nil
 	}
 	return step.Set(expression.Name("status"), expression.Value(statusPartiallyFilled)).
 		Set(expression.Name("statusPk"), expression.Value(statusPK(f.Order.Tenant, f.Order.Account, statusPartiallyFilled))), nil
+}
+
+// ending is the last change of an order: it leaves the index of open ones (AP03).
+func ending(step expression.UpdateBuilder, status string) expression.UpdateBuilder {
+	return step.Set(expression.Name("status"), expression.Value(status)).Remove(expression.Name("statusPk")).Remove(expression.Name("statusSk"))
 }
 
 // refuse keeps a record of a report that cannot be true, unless it is the repeat of one that was.

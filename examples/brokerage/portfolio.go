@@ -12,7 +12,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/dynafin/dynafin/inbox"
 	"github.com/dynafin/dynafin/money"
@@ -44,15 +43,23 @@ func (p *portfolio) namespace() *projection.Namespace { return p.view.Namespace(
 // apply takes the event of a trade. The source is the order, whose versions have no holes; an event that comes before the one
 // before it waits in the database, and is listed as a gap meanwhile.
 func (p *portfolio) apply(ctx context.Context, e outbox.Event) (projection.Outcome, error) {
-	return p.namespace().Apply(ctx, projection.Event{
+	return p.namespace().Apply(ctx, versionOf(e))
+}
+
+// versionOf is an event as one version of its order.
+func versionOf(e outbox.Event) projection.Event {
+	return projection.Event{
 		Source: txn.JoinKey(e.Tenant, e.AggregateType, e.AggregateID), Version: e.AggregateVersion,
 		ID: e.ID, Type: e.Type, OccurredAt: e.OccurredAt, Payload: e.Payload,
-	})
+	}
 }
 
 // change is what a trade changes in the view, in the transaction that moves the order's checkpoint: the receipt of the
 // event, and the position (CS06). The version stops what is old, the receipt stops another event under a known ID.
 func (p *portfolio) change(_ context.Context, namespace int, e projection.Event) ([]txn.Part, error) {
+	if e.Type == orderClosed {
+		return nil, nil // a version that changes no position
+	}
 	var t tradePayload
 	if err := json.Unmarshal(e.Payload, &t); err != nil {
 		return nil, fmt.Errorf("event %s: %w", e.ID, err)
@@ -109,6 +116,10 @@ func positionChange(t tradePayload, quantity, amount money.Amount, e projection.
 // account is whose positions are read.
 type account struct{ tenant, id string }
 
+func (a account) compare(b account) int {
+	return cmp.Or(cmp.Compare(a.tenant, b.tenant), cmp.Compare(a.id, b.id))
+}
+
 // position is what an account has of a security, and what it paid for it in sum. SourceVersion is the version of the order
 // Source whose trade was the last one to change it.
 type position struct {
@@ -146,15 +157,7 @@ func (p *portfolio) positions(ctx context.Context, of account) (list []position,
 }
 
 func (p *portfolio) readPosition(item txn.Item) (one position, err error) {
-	text := func(name string) string {
-		switch value := item[name].(type) {
-		case *types.AttributeValueMemberS:
-			return value.Value
-		case *types.AttributeValueMemberN:
-			return value.Value
-		}
-		return ""
-	}
+	text := func(name string) string { return textOf(item, name) }
 	in, ok := p.market.instruments[text("symbol")]
 	if !ok {
 		return one, fmt.Errorf("a position of %q, which is not listed here", text("symbol"))
@@ -176,7 +179,7 @@ type survey struct {
 }
 
 func (p *portfolio) survey(ctx context.Context, accounts []account) (found survey, err error) {
-	slices.SortFunc(accounts, func(a, b account) int { return cmp.Or(cmp.Compare(a.tenant, b.tenant), cmp.Compare(a.id, b.id)) })
+	accounts = slices.SortedFunc(slices.Values(accounts), account.compare)
 	sum := sha256.New()
 	for _, one := range accounts {
 		list, err := p.positions(ctx, one)

@@ -6,9 +6,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"io"
-	"maps"
 	"os"
-	"slices"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -28,11 +26,11 @@ func process(ctx context.Context, o options, stdin io.Reader, screen *console) (
 	}
 	between := newWire(o.seed, o.lose)
 	client, pace := connect(between, o)
-	s := newService(client, pace)
-	office := newBackOffice(client, s.events, pace, market, o)
-	if err := createTables(ctx, client, tables(s.events, office.execution.events)); err != nil {
+	if err := createTables(ctx, client, tables()); err != nil {
 		return nil, err
 	}
+	hours := newClock(ordersComeIn)
+	s := newService(client, pace, newBooks(client, pace, market, hours.now))
 	d := &day{
 		source: from, passes: o.passes, workers: o.workers, market: market, accept: s.accept, runID: rand.Text(),
 		complain: func(err error) { screen.say("%v", err) },
@@ -44,15 +42,14 @@ func process(ctx context.Context, o options, stdin io.Reader, screen *console) (
 	r.decided(d.snapshot())
 	r.TransactionsSent, r.AnswersLost, r.ReadsSent = between.counts()
 	r.OutboxReady, err = ready(context.WithoutCancel(ctx), client, s.events, 0)
+	f := &firm{service: s, clock: hours, office: newBackOffice(s, hours, pace, o), payments: newPayments(s, hours, pace), accounts: d.customers()}
 	if stopped == nil && err == nil {
-		done = screen.follow(func(time.Duration) string { return office.progress() })
-		stopped = office.run(ctx)
-		done()
+		stopped = f.run(ctx, screen)
 	}
 	if ctx.Err() != nil {
 		stopped = errors.New("interrupted; everything that was begun is finished, and feeding the day again is safe")
 	}
-	return r, errors.Join(stopped, err, r.worked(context.WithoutCancel(ctx), office, slices.Collect(maps.Keys(d.accounts))))
+	return r, errors.Join(stopped, err, r.worked(context.WithoutCancel(ctx), f))
 }
 
 // connect returns a client of the endpoint or of the embedded database, and how to retry there: an embedded database gets

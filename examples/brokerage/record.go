@@ -15,12 +15,16 @@ import (
 // firstVersion is the version of an order when it is accepted; every later change raises it.
 const firstVersion = 1
 
-// The statuses of an order. A filled one is finished, and leaves the index of those that are open.
+// The statuses of an order. The last three are ends, and an order that has come to one leaves the index of those that are open.
 const (
 	statusAccepted        = "ACCEPTED"
 	statusPartiallyFilled = "PARTIALLY_FILLED"
 	statusFilled          = "FILLED"
+	statusCancelled       = "CANCELLED" // by the venue: nobody took the rest of an order that would not wait
+	statusExpired         = "EXPIRED"   // at the close
 )
+
+var openStatuses = [...]string{statusAccepted, statusPartiallyFilled}
 
 // The keys of orders and trades (IDX01, IDX04), of accounts (IDX02, IDX05, IDX07) and of an account's orders by status
 // (IDX03). Components need no escaping: tenant, account and order ID consist of the letters that fields.code allows, which

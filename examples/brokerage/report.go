@@ -12,7 +12,7 @@ import (
 	"github.com/dynafin/dynafin/capacity"
 )
 
-// report is what the day came to. The names of its JSON form are stable. OrdersRead is the sum of the six counts below
+// report is what the day came to. The names of its JSON form are stable. OrdersRead is the sum of the seven counts below
 // it: every line that was read is in exactly one of them.
 type report struct {
 	OrdersRead int `json:"orders_read"`
@@ -20,6 +20,7 @@ type report struct {
 	Replayed   int `json:"replayed"`
 	Mismatched int `json:"mismatched"`
 	NameTaken  int `json:"name_taken"`
+	NotCovered int `json:"not_covered"`
 	Invalid    int `json:"invalid"`
 	Unfinished int `json:"unfinished"`
 
@@ -56,9 +57,20 @@ type report struct {
 	// published or applied.
 	UnitsByStep map[string]units `json:"units_by_step"`
 
+	// OrdersCancelled and OrdersExpired are those that ended with something open. EventsSettled counts events that had their
+	// effect in the books.
+	OrdersCancelled int `json:"orders_cancelled"`
+	OrdersExpired   int `json:"orders_expired"`
+	EventsSettled   int `json:"events_settled"`
+	// Payments is what became of the payments to customers, and of those that crashed; Distribution what was booked wrongly and
+	// put right.
+	Payments     paid      `json:"payments"`
+	Distribution corrected `json:"distribution"`
+
 	source                    string
 	passes, workers, accounts int
 	portfolio                 survey
+	reserve                   units
 }
 
 // units are write units: the exact mean over those whose receipt came with the answer to the write itself, to three
@@ -78,21 +90,26 @@ func (r *report) decided(t tally) {
 	r.OrdersRead, r.Unfinished = t.Read, t.Unfinished
 	r.Accepted, r.Replayed, r.Mismatched = t.Outcomes[accepted], t.Outcomes[replayed], t.Outcomes[mismatched]
 	r.NameTaken, r.Invalid = t.Outcomes[nameTaken], t.Outcomes[invalid]
-	r.UnitsPerAccept = cost{t.Measured, t.Base, t.Index}.mean()
+	r.NotCovered = t.Outcomes[notCovered]
+	r.UnitsPerAccept, r.reserve = t.Accept.mean(), t.Reserve.mean()
 }
 
-// worked takes over what the back office did, and reads what the portfolio has.
-func (r *report) worked(ctx context.Context, b *backOffice, accounts []account) error {
+// worked takes over what the firm did, and reads what it has.
+func (r *report) worked(ctx context.Context, f *firm) error {
+	b := f.office
 	a := b.snapshot()
 	open, waiting, gapsUnknown := b.portfolio.gaps(ctx)
-	found, positionsUnknown := b.portfolio.survey(ctx, accounts)
+	found, positionsUnknown := b.portfolio.survey(ctx, f.accounts)
 	r.Fills, r.Trades, r.FillsRefused = len(a.Fills), a.Trades, a.Refused
-	r.EventsPublished, r.EventsApplied = a.Published, len(a.Routed)+len(a.Applied)-waiting
+	r.OrdersCancelled, r.OrdersExpired = a.Cancelled, a.Expired
+	r.EventsPublished, r.EventsApplied, r.EventsSettled = a.Published, len(a.Routed)+len(a.Applied)-waiting, len(a.Settled)
 	r.DuplicatesAbsorbed, r.EventsEarly = a.Duplicates, a.Waited
 	r.Positions, r.PositionsDigest, r.GapsOpen = found.count, found.digest, open
-	r.accounts, r.portfolio = len(accounts), found
+	r.accounts, r.portfolio = len(f.accounts), found
+	r.Payments, r.Distribution = f.payments.count, f.corrected
 	r.UnitsByStep = map[string]units{
-		"accept": r.UnitsPerAccept, "route": a.Route.mean(), "fill": a.Fill.mean(), "publish": a.Publish.mean(), "apply": a.Apply.mean(),
+		"accept": r.UnitsPerAccept, "reserve": r.reserve, "route": a.Route.mean(), "fill": a.Fill.mean(), "publish": a.Publish.mean(),
+		"apply": a.Apply.mean(), "settle": a.Settle.mean(),
 	}
 	return errors.Join(gapsUnknown, positionsUnknown)
 }
@@ -122,6 +139,7 @@ func (r *report) writeTable(w io.Writer) error {
 	count("replayed", r.Replayed, "decided before: the stored result came back")
 	count("mismatched", r.Mismatched, "the request key belongs to another order")
 	count("name taken", r.NameTaken, "another order has the client order ID")
+	count("not covered", r.NotCovered, "the account does not have what the order may take")
 	count("invalid", r.Invalid, "refused before anything was sent")
 	if r.Unfinished > 0 {
 		count("unfinished", r.Unfinished, "undecided when the day stopped: submit again")
@@ -151,8 +169,8 @@ func (r *report) writeTable(w io.Writer) error {
 	fmt.Fprintln(&b)
 	row("COST", "UNITS", "WRITE UNITS FOR EACH")
 	for _, step := range [...]struct{ name, what string }{
-		{"accept", "accepted order"}, {"route", "order sent to the venue"}, {"fill", "recorded fill"},
-		{"publish", "published event, claim journal included"}, {"apply", "event applied to a position"},
+		{"accept", "accepted order"}, {"reserve", "accepted order, in the books"}, {"route", "order sent to the venue"}, {"fill", "recorded fill"},
+		{"publish", "published event, claim journal included"}, {"apply", "event applied to a position"}, {"settle", "trade posted, its part of the reservation captured"},
 	} {
 		u := r.UnitsByStep[step.name]
 		row(step.name, u.Total.String(), fmt.Sprintf("%s: %s base + %s index", step.what, u.Base, u.Index))

@@ -11,7 +11,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/dynafin/dynafin/ledger"
 	"github.com/dynafin/dynafin/outbox"
+	"github.com/dynafin/dynafin/reconcile"
 	"github.com/dynafin/dynafin/txn"
 )
 
@@ -22,24 +24,38 @@ var (
 	idempotencyTable = txn.Table{Name: "brokerage-idempotency", PK: "PK", SK: "SK"} // results
 	executionTable   = txn.Table{Name: "brokerage-execution", PK: "PK", SK: "SK"}   // trades, outbox, inbox
 	portfolioTable   = txn.Table{Name: "brokerage-portfolio", PK: "PK", SK: "SK"}   // positions, checkpoints, inbox
+	ledgerTable      = txn.Table{Name: "brokerage-ledger", PK: "PK", SK: "SK"}      // balances, postings, reservations, inbox, checkpoints
+	reconTable       = txn.Table{Name: "brokerage-reconciliation", PK: "PK", SK: "SK"}
 )
 
 // tables are the tables as CreateTable takes them. Indexes are sparse and hold no more than their readers need, so that
 // an index entry stays within one write unit.
-func tables(orderEvents, tradeEvents *outbox.Outbox) []*dynamodb.CreateTableInput {
+func tables() []*dynamodb.CreateTableInput {
 	orders := table(ordersTable.Name)
 	// AP02: an account's orders, newest first.
 	addIndex(orders, "GSI1", "accountPk", "accountSk", "orderId", "clientOrderId", "symbol", "side", "quantity", "limitPrice", "status")
 	// AP03: an account's orders of one status that is still open; a finished order leaves the index.
 	addIndex(orders, "GSI2", "statusPk", "statusSk", "orderId", "symbol", "side", "quantity")
-	addOutbox(orders, orderEvents)
+	addOutbox(orders, orderOutbox())
 
 	execution := table(executionTable.Name)
 	// AP05: an account's trades. AP06: those of a symbol.
 	addIndex(execution, "GSI1", "accountPk", "accountSk", "tradeId", "orderId", "symbol", "side", "quantity", "price", "amount")
 	addIndex(execution, "GSI2", "symbolPk", "symbolSk", "tradeId", "side", "quantity", "price")
-	addOutbox(execution, tradeEvents)
-	return []*dynamodb.CreateTableInput{orders, table(idempotencyTable.Name), execution, table(portfolioTable.Name)}
+	addOutbox(execution, executionOutbox())
+
+	requests := table(idempotencyTable.Name)
+	payments := paymentRequests(txn.Config{}, nil) // AP18: what is in need of repair
+	addIndexes(requests, payments.IndexAttributes(), payments.Index())
+
+	books := table(ledgerTable.Name)
+	l := ledger.New(ledger.Config{Table: ledgerTable}) // AP12: open reservations, by expiry and by account
+	addIndexes(books, l.IndexAttributes(), l.Indexes()...)
+
+	recon := table(reconTable.Name)
+	desk := reconcile.New(nil, reconcile.Config{Table: reconTable}) // AP15: what is due
+	addIndexes(recon, desk.IndexAttributes(), desk.Index())
+	return []*dynamodb.CreateTableInput{orders, requests, execution, table(portfolioTable.Name), books, recon}
 }
 
 func table(name string) *dynamodb.CreateTableInput {
@@ -62,8 +78,12 @@ func addIndex(in *dynamodb.CreateTableInput, name, pk, sk string, include ...str
 
 // addOutbox adds the index of the events that wait for a relay (AP16).
 func addOutbox(in *dynamodb.CreateTableInput, events *outbox.Outbox) {
-	in.GlobalSecondaryIndexes = append(in.GlobalSecondaryIndexes, events.Index())
-	in.AttributeDefinitions = append(in.AttributeDefinitions, events.IndexAttributes()...)
+	addIndexes(in, events.IndexAttributes(), events.Index())
+}
+
+func addIndexes(in *dynamodb.CreateTableInput, attributes []types.AttributeDefinition, indexes ...types.GlobalSecondaryIndex) {
+	in.AttributeDefinitions = append(in.AttributeDefinitions, attributes...)
+	in.GlobalSecondaryIndexes = append(in.GlobalSecondaryIndexes, indexes...)
 }
 
 func attribute(name string) types.AttributeDefinition {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 	"time"
 
@@ -35,6 +36,12 @@ func (f fill) tradeItem(amount money.Rounded, now time.Time) (txn.Item, error) {
 	return item, storeAmounts(item, map[string]money.Amount{"quantity": f.Quantity, "price": f.Price, "amount": amount.Amount})
 }
 
+// The types of execution's events.
+const (
+	tradeExecuted = "TradeExecuted"
+	orderClosed   = "OrderClosed"
+)
+
 // refusalItem is what is left of a report that cannot be true, for whoever reconciles with the venue.
 func (f fill) refusalItem(open money.Amount, now time.Time) (txn.Item, error) {
 	item := executionTable.Key(orderPK(f.Order.Tenant, f.Order.OrderID), "REFUSED#"+timestamp(f.At)+"#"+f.ID)
@@ -56,19 +63,24 @@ type tradePayload struct {
 	Quantity   string `json:"quantity"` // "40 ACME"
 	Price      string `json:"price"`    // "19.99 USD"
 	Amount     string `json:"amount"`   // "799.60 USD"
+	Open       string `json:"open"`     // of the order, afterwards: "60 ACME"
 	ExecutedAt string `json:"executed_at"`
 }
 
 // tradeEvent reports the trade, and the version to which it took the order. The venue's ID names it.
-func (f fill) tradeEvent(amount money.Amount, version int64, now time.Time) (outbox.Event, error) {
+func (f fill) tradeEvent(amount money.Amount, at standing, now time.Time) (outbox.Event, error) {
 	o := f.Order
+	open, err := at.open.Sub(f.Quantity)
+	if err != nil {
+		return outbox.Event{}, err
+	}
 	payload, err := json.Marshal(tradePayload{
 		Tenant: o.Tenant, TradeID: f.ID, OrderID: o.OrderID, Account: o.Account, Symbol: o.Symbol, Side: o.Side,
-		Quantity: f.Quantity.String(), Price: f.Price.String(), Amount: amount.String(), ExecutedAt: timestamp(f.At),
+		Quantity: f.Quantity.String(), Price: f.Price.String(), Amount: amount.String(), Open: open.String(), ExecutedAt: timestamp(f.At),
 	})
 	return outbox.Event{
-		ID: f.ID, Tenant: o.Tenant, Type: "TradeExecuted", SchemaVersion: 1, Payload: payload,
-		AggregateType: orderAggregate, AggregateID: o.OrderID, AggregateVersion: version,
+		ID: f.ID, Tenant: o.Tenant, Type: tradeExecuted, SchemaVersion: 1, Payload: payload,
+		AggregateType: orderAggregate, AggregateID: o.OrderID, AggregateVersion: at.version + 1,
 		OccurredAt: f.At, Due: now, CausationID: o.OrderID,
 	}, err
 }
@@ -76,8 +88,12 @@ func (f fill) tradeEvent(amount money.Amount, version int64, now time.Time) (out
 // standing is how far a stored order is.
 type standing struct {
 	version      int64
+	status       string
 	filled, open money.Amount
 }
+
+// ended says whether nothing can happen to the order any more.
+func (s standing) ended() bool { return !slices.Contains(openStatuses[:], s.status) }
 
 // readStanding reads it from the order's item.
 func (m market) readStanding(item txn.Item) (s standing, err error) {
@@ -88,6 +104,7 @@ func (m market) readStanding(item txn.Item) (s standing, err error) {
 	if s.version, err = strconv.ParseInt(number.Value, 10, 64); err != nil {
 		return s, err
 	}
+	s.status = textOf(item, "status")
 	quantity, err := m.registry.Decode(item["quantity"])
 	if err != nil {
 		return s, err
@@ -100,4 +117,15 @@ func (m market) readStanding(item txn.Item) (s standing, err error) {
 	}
 	s.open, err = quantity.Sub(s.filled)
 	return s, err
+}
+
+// textOf is the text or the number under a name.
+func textOf(item txn.Item, name string) string {
+	switch value := item[name].(type) {
+	case *types.AttributeValueMemberS:
+		return value.Value
+	case *types.AttributeValueMemberN:
+		return value.Value
+	}
+	return ""
 }

@@ -16,7 +16,7 @@ type working struct {
 	Tenant, OrderID, ClientOrderID, Account, Symbol, Side string
 	Quantity                                              money.Amount
 	Price                                                 money.Amount // the limit, or for a market order the last price
-	Limited                                               bool
+	Limited, Waits                                        bool         // Waits: what finds nobody stays open, till the close at least
 	PlacedAt                                              time.Time
 }
 
@@ -32,7 +32,7 @@ func (m market) working(e outbox.Event) (w working, err error) {
 	}
 	w = working{
 		Tenant: e.Tenant, OrderID: p.OrderID, ClientOrderID: p.ClientOrderID, Account: p.Account, Symbol: p.Symbol, Side: p.Side,
-		Price: in.last, Limited: p.LimitPrice != "", PlacedAt: e.OccurredAt,
+		Price: in.last, Limited: p.LimitPrice != "", Waits: p.TimeInForce != "ioc", PlacedAt: e.OccurredAt,
 	}
 	if w.Quantity, err = m.registry.Parse(p.Quantity); err != nil {
 		return w, fmt.Errorf("event %s: quantity: %w", e.ID, err)

@@ -48,6 +48,7 @@ func (o order) line(text string, arrival int) Line {
 	return Line{
 		Text: text, arrival: arrival,
 		Request: o.tenant + "/" + o.request, Name: o.tenant + "/" + o.client, Content: o.json(),
+		Tenant: o.tenant, Account: o.account, Symbol: o.symbol, Sells: o.side == "sell",
 	}
 }
 
@@ -81,7 +82,7 @@ func (d *day) order(i int) order {
 		tenant:   d.oneOf("alder", "birch", "cedar", "larch"),
 		request:  fmt.Sprintf("req-%06d", i),
 		client:   d.client(i),
-		account:  fmt.Sprintf("ACC-%04d", 1000+d.pick(160)),
+		account:  fmt.Sprintf("ACC-%04d", 1000+d.pick(24)),
 		symbol:   in.symbol,
 		side:     d.oneOf("buy", "sell"),
 		kind:     "limit",

@@ -5,6 +5,9 @@ import (
 	"strings"
 )
 
+// Prime is the account that can pay for the largest orders.
+const Prime = "ACC-PRIME"
+
 // exact adds orders that are valid and that a float, a short integer or a careless key would spoil.
 func (d *day) exact(orders int) {
 	unusual := []struct{ symbol, currency, quantity, price string }{
@@ -22,6 +25,7 @@ func (d *day) exact(orders int) {
 	for i, u := range unusual {
 		o := d.order(orders + i)
 		o.kind, o.symbol, o.currency, o.quantity, o.price = "limit", u.symbol, u.currency, u.quantity, u.price
+		o.account = Prime
 		d.add(d.pick(orders)*spacing+1, o)
 	}
 }
