@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -65,18 +66,17 @@ func orderOutbox() *outbox.Outbox {
 func (s *service) accept(ctx context.Context, o order, submission string) (decision outcome, receipt txn.Receipt, err error) {
 	for range 1 + repeatsMax {
 		decision, receipt, err = s.submit(ctx, o, submission)
-		var unknown *ledger.NotFoundError
 		switch {
-		case errors.As(err, &unknown): // the account's first order
-			if err = s.books.open(ctx, account{o.Tenant, o.Account}); err != nil {
-				return "", txn.Receipt{}, err
-			}
+		case errors.Is(err, errOpened): // by its first order
 		case !errors.Is(err, txn.ErrAmbiguous) && !errors.Is(err, txn.ErrContention):
 			return decision, receipt, err
 		}
 	}
 	return decision, receipt, err
 }
+
+// errOpened says that the account is open and paid in now, so that the order can be submitted again.
+var errOpened = errors.New("the account was opened")
 
 // submit commits the records of an accepted order in one transaction, or finds out why it must not.
 func (s *service) submit(ctx context.Context, o order, submission string) (outcome, txn.Receipt, error) {
@@ -91,6 +91,8 @@ func (s *service) submit(ctx context.Context, o order, submission string) (outco
 	if err := errors.Join(notPrinted, notStored, notTold, notValued); err != nil {
 		return "", txn.Receipt{}, err
 	}
+	of := account{o.Tenant, o.Account}
+	open := s.books.knows(of)
 	receipt, err := s.committer.Commit(ctx,
 		s.requests.Once(request, o.result(accepted, submission)), // AP08: the durable result
 		s.names.Reserve(sentinel.Claim{ // AP17: the client order ID
@@ -100,6 +102,7 @@ func (s *service) submit(ctx context.Context, o order, submission string) (outco
 		s.events.Create(event),              // AP16: the event
 		s.books.ledger.Reserve(reservation), // AP12: what it may take
 	)
+	var unknown *ledger.NotFoundError
 	switch taken := takenBy(err); {
 	case err == nil:
 		return accepted, receipt, nil
@@ -107,6 +110,8 @@ func (s *service) submit(ctx context.Context, o order, submission string) (outco
 		return replayed, receipt, nil
 	case taken != nil:
 		return s.reject(ctx, o, nameTaken, submission)
+	case !open && (notCoveredBy(err) || errors.As(err, &unknown)):
+		return "", txn.Receipt{}, cmp.Or(s.books.open(ctx, of), errOpened)
 	case notCoveredBy(err):
 		return s.reject(ctx, o, notCovered, submission)
 	}
@@ -195,9 +200,9 @@ func (o order) result(decision outcome, submission string) idempotency.Result {
 	}
 }
 
-// ready counts the events of an outbox that wait for a relay, in each shard up to a limit unless that is 0: one keyed query
+// waitingIn counts the events of an outbox that wait for a relay, in each shard up to a limit unless that is 0: one keyed query
 // for each shard, never a Scan.
-func ready(ctx context.Context, client *dynamodb.Client, events *outbox.Outbox, limit int) (waiting int, err error) {
+func waitingIn(ctx context.Context, client *dynamodb.Client, events *outbox.Outbox, limit int) (waiting int, err error) {
 	endOfTime := time.Date(9999, time.December, 31, 0, 0, 0, 0, time.UTC)
 	for shard := range events.Shards() {
 		for _, err := range events.Ready(ctx, client, shard, endOfTime, limit) {

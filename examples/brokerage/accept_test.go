@@ -25,8 +25,9 @@ func testService(t *testing.T, fates ...dynamosim.Fate) *service {
 
 func testServiceOn(t *testing.T, db *dynamosim.DB, fates ...dynamosim.Fate) *service {
 	t.Helper()
+	opened := false
 	choose := func(c dynamosim.Call) dynamosim.Fate {
-		if c.Operation != transact || len(fates) == 0 {
+		if !opened || c.Operation != transact || len(fates) == 0 {
 			return dynamosim.Deliver
 		}
 		fate := fates[0]
@@ -34,16 +35,18 @@ func testServiceOn(t *testing.T, db *dynamosim.DB, fates ...dynamosim.Fate) *ser
 		return fate
 	}
 	client := db.Client(func(o *dynamodb.Options) { o.HTTPClient = dynamosim.Faulty(db, choose) })
-	s := newService(client, txn.Config{BaseDelay: time.Microsecond, MaxAttempts: 3})
-	s.now = func() time.Time { return time.Date(2026, 11, 27, 15, 0, 0, 0, time.UTC) }
-	if err := createTables(t.Context(), client, testTables(s)); err != nil {
+	now := func() time.Time { return time.Date(2026, 11, 27, 15, 0, 0, 0, time.UTC) }
+	pace := txn.Config{BaseDelay: time.Microsecond, MaxAttempts: 3}
+	s := newService(client, pace, newBooks(client, pace, testMarket(t), newClock(ordersComeIn)))
+	s.now = now
+	if err := createTables(t.Context(), client, tables()); err != nil {
 		t.Fatal(err)
 	}
+	if err := s.books.open(t.Context(), account{"alder", "ACC-1"}); err != nil {
+		t.Fatal(err)
+	}
+	opened = true
 	return s
-}
-
-func testTables(s *service) []*dynamodb.CreateTableInput {
-	return tables(s.events, newExecution(s.client, txn.Config{}, market{}).events)
 }
 
 func testOrder(t testing.TB, edits ...string) order {
@@ -86,8 +89,13 @@ func item(t *testing.T, s *service, table txn.Table, pk, sk string) txn.Item {
 
 func TestTheLargestOrderCostsWhatEveryOrderCosts(t *testing.T) {
 	receipt := mustAccept(t, testService(t), largestOrder(t), "s-1", accepted)
-	if receipt.Base() != capacity.Whole(12) || receipt.Index() != capacity.Whole(3) {
-		t.Errorf("it costs %v base and %v index units, want 12 and 3", receipt.Base(), receipt.Index())
+	reserved := inTable(receipt, ledgerTable.Name)
+	if receipt.Base()-reserved.Base() != capacity.Whole(12) || receipt.Index()-reserved.Index() != capacity.Whole(3) {
+		t.Errorf("it costs %v base and %v index units, of which %v and %v in the books; want 12 and 3 beside them",
+			receipt.Base(), receipt.Index(), reserved.Base(), reserved.Index())
+	}
+	if reserved.Base() != capacity.Whole(4) || reserved.Index() != capacity.Whole(2) {
+		t.Errorf("the reservation costs %v base and %v index units, want 4 and 2", reserved.Base(), reserved.Index())
 	}
 }
 
@@ -200,7 +208,7 @@ func TestAnExpiredResultDoesNotLetTheOrderInAgain(t *testing.T) {
 	remove(t, s, idempotencyTable, "TEN#alder#REQ#r-1", "REQUEST")
 	mustAccept(t, s, o, "s-2", replayed)
 	mustAccept(t, s, testOrder(t, `"buy"`, `"sell"`), "s-3", nameTaken)
-	events, err := ready(t.Context(), s.client, s.events, 0)
+	events, err := waitingIn(t.Context(), s.client, s.events, 0)
 	if err != nil || events != 1 {
 		t.Errorf("%d events are ready, %v; want one", events, err)
 	}
@@ -219,7 +227,7 @@ func remove(t *testing.T, s *service, table txn.Table, pk, sk string) {
 
 func TestATableOfAnotherShapeIsRefused(t *testing.T) {
 	s := testService(t)
-	foreign := testTables(s)[0]
+	foreign := tables()[0]
 	for _, change := range []struct {
 		why  string
 		edit func(in *dynamodb.CreateTableInput)
@@ -230,14 +238,14 @@ func TestATableOfAnotherShapeIsRefused(t *testing.T) {
 			in.GlobalSecondaryIndexes[1].KeySchema = keySchema("statusPk", "SK")
 		}},
 	} {
-		want := testTables(s)[0]
+		want := tables()[0]
 		change.edit(want)
 		err := sameShape(foreign, &types.TableDescription{KeySchema: want.KeySchema, GlobalSecondaryIndexes: described(want)})
 		if err == nil || !strings.Contains(err.Error(), change.why) {
 			t.Errorf("want an error that says %q, got %v", change.why, err)
 		}
 	}
-	if err := createTables(t.Context(), s.client, testTables(s)); err != nil {
+	if err := createTables(t.Context(), s.client, tables()); err != nil {
 		t.Errorf("the program's own tables are refused: %v", err)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/dynafin/dynafin/dynamosim"
@@ -25,20 +26,47 @@ func mustFollow(t *testing.T, got map[string]any, day []daygen.Line) {
 	m := follow(t, day)
 	for name, want := range map[string]any{
 		"fills": float64(m.trades + m.mistakes), "trades": float64(m.trades), "fills_refused": float64(m.mistakes),
-		"events_published": float64(m.orders + m.trades), "events_applied": float64(m.orders + m.trades),
-		"positions": float64(m.positions), "positions_digest": m.digest, "gaps_open": 0.0,
+		"orders_cancelled": float64(m.cancelled), "orders_expired": float64(m.expired),
+		"events_published": float64(m.orders + m.trades + m.cancelled + m.expired), "events_applied": float64(m.orders + m.seen),
+		"events_settled": float64(m.trades + m.cancelled + m.expired),
+		"positions":      float64(m.positions), "positions_digest": m.digest, "gaps_open": 0.0,
 	} {
 		if got[name] != want {
 			t.Errorf("%s is %v, want %v", name, got[name], want)
 		}
 	}
+	mustBalance(t, got)
+}
+
+// mustBalance holds the books and the night against what they must be whatever the day was.
+func mustBalance(t *testing.T, got map[string]any) {
+	t.Helper()
+	audit, _ := got["audit"].(map[string]any)
+	if audit["balanced"] != true || audit["balances"] != audit["balances_proved"] || audit["balances"] == 0.0 {
+		t.Errorf("the books: %v", audit)
+	}
+	for _, one := range audit["trial_balance"].([]any) {
+		if sum := one.(map[string]any)["sum"].(string); strings.Trim(sum, "0.") != "" {
+			t.Errorf("the books do not balance: %v", one)
+		}
+	}
+	night, _ := got["reconciliation"].(map[string]any)
+	if night["planted"] != night["found"] || night["found"] != night["resolved"] || night["planted"] == 0.0 ||
+		night["missed"] != 0.0 || night["false"] != 0.0 || night["open"] != 0.0 {
+		t.Errorf("the night: %v", night)
+	}
+	payments, _ := got["payments"].(map[string]any)
+	if payments["unsettled"] != 0.0 || payments["asked"] != payments["paid"].(float64)+payments["completed"].(float64)+payments["escalated"].(float64) {
+		t.Errorf("the payments: %v", payments)
+	}
 }
 
 // model is what a day comes to after acceptance.
 type model struct {
-	orders, trades, mistakes, positions int
-	accounts                            []account
-	digest                              string
+	orders, trades, mistakes, cancelled, expired, positions int
+	seen                                                    int // versions of orders that the portfolio sees during the day
+	accounts                                                []account
+	digest                                                  string
 }
 
 func follow(t *testing.T, day []daygen.Line) (sum model) {
@@ -47,7 +75,7 @@ func follow(t *testing.T, day []daygen.Line) (sum model) {
 	has := map[account]map[string]position{}
 	for _, o := range acceptedOf(t, m, day) {
 		sum.orders++
-		open := o.Quantity
+		open, gap := o.Quantity, false
 		for _, f := range reportsOf(t, m, o) {
 			rest, err := open.Sub(f.Quantity)
 			if err != nil {
@@ -59,7 +87,21 @@ func follow(t *testing.T, day []daygen.Line) (sum model) {
 			}
 			open = rest
 			sum.trades++
+			if gap = gap || loses(outbox.Event{ID: f.ID, Type: tradeExecuted}); !gap {
+				sum.seen++
+			}
 			book(t, has, f)
+		}
+		switch {
+		case open.IsZero() || o.TimeInForce == "gtc":
+			continue
+		case o.TimeInForce == "ioc":
+			sum.cancelled++
+		default:
+			sum.expired++
+		}
+		if !gap {
+			sum.seen++
 		}
 	}
 	if sum.trades < sum.orders/2 {
@@ -70,6 +112,9 @@ func follow(t *testing.T, day []daygen.Line) (sum model) {
 	return sum
 }
 
+// covered says whether an account has what an order of the day needs.
+func covered(l daygen.Line) bool { return !l.Sells || l.Symbol != notHeld(l.Account) }
+
 // acceptedOf returns the orders of the day that are accepted if one line is decided after the other.
 func acceptedOf(t *testing.T, m market, day []daygen.Line) (orders []order) {
 	t.Helper()
@@ -79,7 +124,7 @@ func acceptedOf(t *testing.T, m market, day []daygen.Line) (orders []order) {
 			continue
 		}
 		decided[line.Request] = true
-		if taken[line.Name] {
+		if taken[line.Name] || !covered(line) {
 			continue
 		}
 		taken[line.Name] = true
@@ -157,7 +202,7 @@ func testOffice(t *testing.T, o options, fates ...dynamosim.Fate) (*service, *ba
 	s := testService(t, fates...)
 	pace := txn.Config{BaseDelay: 1, MaxAttempts: 3}
 	o.workers, o.passes = max(o.workers, 4), max(o.passes, 1)
-	return s, newBackOffice(s.client, s.events, pace, testMarket(t), o)
+	return s, newBackOffice(s, pace, o)
 }
 
 func TestAnInterruptedBackOfficeLosesNothing(t *testing.T) {
@@ -169,14 +214,15 @@ func TestAnInterruptedBackOfficeLosesNothing(t *testing.T) {
 	ctx, interrupt := context.WithCancel(t.Context())
 	handle := office.accepted.handle
 	office.accepted.handle = func(ctx context.Context, e outbox.Event) error { interrupt(); return handle(ctx, e) }
-	if err := office.run(ctx); !errors.Is(err, context.Canceled) {
+	if err := office.run(ctx, nil); !errors.Is(err, context.Canceled) {
 		t.Fatalf("an interrupted run ends with %v", err)
 	}
 
 	_, again := testOffice(t, options{})
 	again.client, again.orders = s.client, s.events
-	again.execution, again.portfolio = office.execution, office.portfolio
-	if err := again.run(t.Context()); err != nil {
+	again.execution, again.portfolio, again.settled = office.execution, office.portfolio, office.settled
+	again.books, again.clock = office.books, office.clock
+	if err := again.run(t.Context(), []string{"alder", "birch", "cedar", "larch", "willow"}); err != nil {
 		t.Fatal(err)
 	}
 	want := follow(t, day)
@@ -185,8 +231,9 @@ func TestAnInterruptedBackOfficeLosesNothing(t *testing.T) {
 		t.Errorf("%d positions, digest %s, %v; want %d, %s", found.count, found.digest, err, want.positions, want.digest)
 	}
 	first, second := office.snapshot(), again.snapshot()
-	if published := first.Published + second.Published; published != want.orders+want.trades || second.Published == 0 {
-		t.Errorf("%d events were published before the interrupt and %d after it, want %d in all", first.Published, second.Published, want.orders+want.trades)
+	all := want.orders + want.trades + want.cancelled + want.expired
+	if published := first.Published + second.Published; published != all || second.Published == 0 {
+		t.Errorf("%d events were published before the interrupt and %d after it, want %d in all", first.Published, second.Published, all)
 	}
 }
 
@@ -202,7 +249,7 @@ func TestAGapIsVisibleUntilTheMissingTradeComes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e, err := f.tradeEvent(amount.Amount, int64(firstVersion+n), o.At)
+		e, err := f.tradeEvent(amount.Amount, standing{version: int64(firstVersion + n - 1), open: mustParse(t, "1 ETH-USD")}, o.At)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -66,8 +66,9 @@ type bench struct {
 
 func newBench(tb testing.TB) *bench {
 	tb.Helper()
-	s := newService(connect(newWire(1, 0), options{}))
-	if err := createTables(context.Background(), s.client, testTables(s)); err != nil {
+	client, pace := connect(newWire(1, 0), options{})
+	s := newService(client, pace, newBooks(client, pace, testMarket(tb), newClock(ordersComeIn)))
+	if err := createTables(context.Background(), s.client, tables()); err != nil {
 		tb.Fatal(err)
 	}
 	return &bench{service: s, order: testOrder(tb)}

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
@@ -35,15 +34,16 @@ type books struct {
 	committer *txn.Committer
 	ledger    *ledger.Ledger
 	market    market
+	clock     *clock
 
 	mu     sync.Mutex
 	opened map[account]bool
 }
 
-func newBooks(client *dynamodb.Client, pace txn.Config, m market, now func() time.Time) *books {
+func newBooks(client *dynamodb.Client, pace txn.Config, m market, hours *clock) *books {
 	return &books{
 		client: client, committer: txn.New(client, pace), market: m, opened: map[account]bool{},
-		ledger: ledger.New(ledger.Config{Table: ledgerTable, Now: now}),
+		clock: hours, ledger: ledger.New(ledger.Config{Table: ledgerTable, Now: hours.now}),
 	}
 }
 
@@ -58,19 +58,34 @@ func houseAccount(tenant, id string) ledger.Account {
 	return a
 }
 
-// open opens the account of a customer and pays in what it begins the day with. It is called when an order comes from an account
-// that the ledger does not know, and any number of times.
+// knows says whether this process knows that an account is open and paid in.
+func (b *books) knows(of account) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.opened[of]
+}
+
+// open opens the account of a customer and pays in what it begins the day with, any number of times. It is called when an order comes
+// from an account that the ledger does not know, or that may not be paid in yet: in between it has nothing.
 func (b *books) open(ctx context.Context, of account) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if b.opened[of] {
+		return nil
+	}
+	if err := b.openAndPay(ctx, of); err != nil {
+		return fmt.Errorf("open account %s of %s: %w", of.id, of.tenant, err)
+	}
+	b.opened[of] = true
+	return nil
+}
+
+func (b *books) openAndPay(ctx context.Context, of account) error {
 	if house := (account{of.tenant, street}); !b.opened[house] {
 		if err := b.openHouse(ctx, of.tenant); err != nil {
 			return err
 		}
 		b.opened[house] = true
-	}
-	if b.opened[of] {
-		return nil
 	}
 	var assets []ledger.Asset
 	var paidIn []ledger.Posting
@@ -91,11 +106,7 @@ func (b *books) open(ctx context.Context, of account) error {
 	if err := b.once(ctx, b.ledger.OpenAccount(customer, assets...)); err != nil {
 		return err
 	}
-	if err := b.once(ctx, b.ledger.Post(first)); err != nil {
-		return err
-	}
-	b.opened[of] = true
-	return nil
+	return b.once(ctx, b.ledger.Post(first))
 }
 
 func (b *books) openHouse(ctx context.Context, tenant string) error {
@@ -113,24 +124,32 @@ func (b *books) openHouse(ctx context.Context, tenant string) error {
 	return nil
 }
 
-// once commits parts until they are there, now or before.
-func (b *books) once(ctx context.Context, parts ...txn.Part) (err error) {
-	for range 1 + repeatsMax {
-		_, err = b.committer.Commit(ctx, parts...)
-		var before *ledger.DuplicateError
-		switch {
-		case err == nil:
-			return nil
-		case errors.As(err, &before):
-			if before.What == "transaction" && !before.Same {
-				return err
-			}
-			return nil
-		case !errors.Is(err, txn.ErrAmbiguous) && !errors.Is(err, txn.ErrContention):
-			return err
-		}
+// once commits parts of the ledger until they are there, now or before.
+func (b *books) once(ctx context.Context, parts ...txn.Part) error {
+	_, err := insist(ctx, b.committer, parts...)
+	var before *ledger.DuplicateError
+	if errors.As(err, &before) && (before.Same || before.What == "account") {
+		return nil
 	}
 	return err
+}
+
+// insistMax is how often a commit is tried of which nobody can tell whether it was applied.
+const insistMax = 30
+
+// insist commits parts until it is known what became of them. unsure says that an attempt before the last one had no answer: then an
+// error of parts that are there already may be about that attempt.
+func insist(ctx context.Context, committer *txn.Committer, parts ...txn.Part) (unsure bool, err error) {
+	for range insistMax {
+		_, err = committer.Commit(ctx, parts...)
+		switch {
+		case errors.Is(err, txn.ErrAmbiguous):
+			unsure = true
+		case !errors.Is(err, txn.ErrContention):
+			return unsure, err
+		}
+	}
+	return unsure, err
 }
 
 // assets are all currencies and securities, in a fixed order.

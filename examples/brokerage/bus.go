@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/dynafin/dynafin/outbox"
+	"github.com/dynafin/dynafin/reconcile/ready"
 )
 
 // deliveriesMax is how often a message is delivered before the queue gives up.
@@ -117,7 +118,22 @@ type bus struct {
 	deliver func(e outbox.Event, late bool)
 	lose    float64 // the share of answers that are lost
 	seed    uint64
+	log     *busLog
 }
+
+// busLog is what the broker says at night that it took.
+type busLog struct {
+	mu    sync.Mutex
+	taken []ready.Receipt
+}
+
+func (l *busLog) note(e outbox.Event) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.taken = append(l.taken, ready.Receipt{EventID: e.ID, Ack: ackOf(e), At: e.OccurredAt})
+}
+
+func ackOf(e outbox.Event) string { return "bus-" + e.ID }
 
 var errNoAnswer = errors.New("no answer from the bus")
 
@@ -126,6 +142,7 @@ func (b *bus) Publish(_ context.Context, batch []outbox.Message) []outbox.Result
 	results := make([]outbox.Result, len(batch))
 	for i, m := range batch {
 		twice, late := b.draw("twice", m)%16 == 0, b.draw("late", m)%8 == 0
+		b.log.note(m.Event)
 		b.deliver(m.Event, late)
 		if twice {
 			b.deliver(m.Event, false)
@@ -134,7 +151,7 @@ func (b *bus) Publish(_ context.Context, batch []outbox.Message) []outbox.Result
 			results[i].Err = errNoAnswer
 			continue
 		}
-		results[i].Ack = "bus-" + m.Event.ID
+		results[i].Ack = ackOf(m.Event)
 	}
 	return results
 }

@@ -27,7 +27,7 @@ type day struct {
 	fed      atomic.Int64 // bytes of the source, over all passes
 	mu       sync.Mutex
 	tally    tally
-	accounts map[account]bool // of the orders that were decided for good
+	accounts map[account]bool // of the orders that reached the books
 }
 
 // tally is where the day stands. Read is the sum of the outcomes and Unfinished.
@@ -219,9 +219,9 @@ func inTable(receipt txn.Receipt, name string) (part txn.Receipt) {
 	return part
 }
 
-// visit notes whose order was accepted, now or before.
+// visit notes the account of an order that reached the books, now or before.
 func (d *day) visit(decision outcome, o order) {
-	if decision != accepted && decision != replayed {
+	if decision != accepted && decision != replayed && decision != notCovered {
 		return
 	}
 	d.mu.Lock()
@@ -232,7 +232,7 @@ func (d *day) visit(decision outcome, o order) {
 	d.accounts[account{o.Tenant, o.Account}] = true
 }
 
-// customers are the accounts whose orders were accepted, sorted.
+// customers are the accounts that the books have, sorted.
 func (d *day) customers() []account {
 	d.mu.Lock()
 	defer d.mu.Unlock()

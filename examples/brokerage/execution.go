@@ -45,7 +45,7 @@ func (x *execution) route(ctx context.Context, e outbox.Event) (working, inbox.O
 	if err != nil {
 		return w, inbox.Outcome{}, err
 	}
-	note := executionTable.Key(orderPK(w.Tenant, w.OrderID), "ROUTE")
+	note := executionTable.Key(orderPK(w.Tenant, w.OrderID), routeSK)
 	store(note, map[string]string{"orderId": w.OrderID, "venue": venueCode, "routedAt": timestamp(x.now())})
 	outcome, err := x.received.Process(ctx, x.committer,
 		inbox.Event{ID: e.ID, Type: e.Type, Source: e.AggregateID, SourceVersion: e.AggregateVersion, Payload: e.Payload},
@@ -54,6 +54,9 @@ func (x *execution) route(ctx context.Context, e outbox.Event) (working, inbox.O
 	)
 	return w, outcome, err
 }
+
+// routeSK is the sort key of the note that an order was sent to the venue.
+const routeSK = "ROUTE"
 
 // verdict is what became of a report of the venue.
 type verdict string

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/dynafin/dynafin/txn"
 )
 
 // firm is everything that happens after the orders of the day are decided, one part after the other.
@@ -13,9 +15,14 @@ type firm struct {
 	clock    *clock
 	office   *backOffice
 	payments *payments
-	accounts []account // whose orders were accepted
+	accounts []account // of the customers whose orders reached the books
+
+	pace txn.Config
 
 	corrected corrected
+	recon     reconciled
+	rebuilt   rebuilt
+	audited   audited
 }
 
 // run takes the firm through the rest of the day and the night. Every step may be taken again: what was done is found done.
@@ -27,6 +34,7 @@ func (f *firm) run(ctx context.Context, screen *console) error {
 		{f.office.progress, func(ctx context.Context) error { return f.office.run(ctx, tenantsOf(f.accounts)) }},
 		{said("customers are paid out"), f.pay},
 		{said("a distribution is booked and corrected"), f.correct},
+		{said("reconciliation"), func(ctx context.Context) error { return f.atNight(context.WithoutCancel(ctx)) }},
 	}
 	for _, step := range steps {
 		if ctx.Err() != nil {

@@ -144,7 +144,7 @@ func largestOrder(t *testing.T) order {
 	number := strings.Repeat("9", 20) + "." + strings.Repeat("9", 18)
 	line := strings.NewReplacer(
 		`"alder"`, `"`+strings.Repeat("t", maxText/2)+`"`,
-		`"ACC-1"`, `"`+strings.Repeat("a", maxText/2)+`"`,
+		`"ACC-1"`, `"`+strings.Repeat("a", maxText/2-len(primeAccount))+primeAccount+`"`,
 		`"r-1"`, `"`+strings.Repeat("#", maxText)+`"`,
 		`"c-1"`, `"`+strings.Repeat("#", maxText)+`"`,
 		`1.000000000000000001`, number,

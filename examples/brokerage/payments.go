@@ -40,7 +40,8 @@ type paid struct {
 	Unsettled int `json:"unsettled"` // in the repair queue still
 }
 
-func newPayments(s *service, c *clock, pace txn.Config) *payments {
+func newPayments(s *service, pace txn.Config) *payments {
+	c := s.books.clock
 	return &payments{
 		client: s.client, committer: txn.New(s.client, pace), requests: paymentRequests(pace, c.now), books: s.books, bank: newBank(), clock: c,
 	}
@@ -162,7 +163,8 @@ func (p *payments) pay(ctx context.Context, one payment, trouble trouble) error 
 	if err != nil {
 		return err
 	}
-	if err := p.books.once(ctx, claim.Complete(one.result()), captured); err != nil {
+	_, err = insist(ctx, p.committer, claim.Complete(one.result()), captured)
+	if _, done := idempotency.Replayed(err); err != nil && !done { // done, by an attempt of this commit that had no answer
 		return err
 	}
 	p.count.Paid++
@@ -228,7 +230,8 @@ func (p *payments) decide(ctx context.Context, tenants []string, byKey map[strin
 				return err
 			}
 			note := idempotency.Audit{By: "ann", Reason: "the bank confirms the payment by letter", At: p.clock.now()}
-			if err := p.books.once(ctx, p.requests.Settle(r, one.result(), note), captured); err != nil {
+			_, err = insist(ctx, p.committer, p.requests.Settle(r, one.result(), note), captured)
+			if _, done := idempotency.Replayed(err); err != nil && !done {
 				return err
 			}
 		}

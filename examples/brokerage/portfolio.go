@@ -26,10 +26,11 @@ type portfolio struct {
 	client *dynamodb.Client
 	market market
 	view   *projection.Projection
+	reads  int // the namespace that is kept and read; a rebuild makes another one
 }
 
 func newPortfolio(client *dynamodb.Client, pace txn.Config, m market) *portfolio {
-	p := &portfolio{client: client, market: m}
+	p := &portfolio{client: client, market: m, reads: 1}
 	p.view = projection.New(client, projection.Config{
 		Name: "portfolio", Table: portfolioTable, View: p.change, Txn: pace,
 		First: firstVersion + 1, // the first version of an order is its acceptance, which changes no position
@@ -37,8 +38,16 @@ func newPortfolio(client *dynamodb.Client, pace txn.Config, m market) *portfolio
 	return p
 }
 
-// namespace is the one that is kept and read. A rebuild would keep another one beside it.
-func (p *portfolio) namespace() *projection.Namespace { return p.view.Namespace(1) }
+// follow finds out which namespace readers are to use.
+func (p *portfolio) follow(ctx context.Context) error {
+	alias, err := p.view.Alias(ctx)
+	if err == nil {
+		p.reads = alias.Namespace
+	}
+	return err
+}
+
+func (p *portfolio) namespace() *projection.Namespace { return p.view.Namespace(p.reads) }
 
 // apply takes the event of a trade. The source is the order, whose versions have no holes; an event that comes before the one
 // before it waits in the database, and is listed as a gap meanwhile.
@@ -87,11 +96,14 @@ func (p *portfolio) change(_ context.Context, namespace int, e projection.Event)
 
 // positionKey is the route IDX07. A rebuild's view stands beside the first one.
 func positionKey(namespace int, tenant, account, symbol string) txn.Item {
-	pk := accountPK(tenant, account)
-	if namespace > 1 {
-		pk += fmt.Sprintf("#NS#%d", namespace)
+	return portfolioTable.Key(positionsPK(namespace, tenant, account), positionPrefix+symbol)
+}
+
+func positionsPK(namespace int, tenant, account string) string {
+	if namespace == 1 {
+		return accountPK(tenant, account)
 	}
-	return portfolioTable.Key(pk, positionPrefix+symbol)
+	return accountPK(tenant, account) + fmt.Sprintf("#NS#%d", namespace)
 }
 
 const positionPrefix = "POS#"
@@ -131,7 +143,11 @@ type position struct {
 
 // positions reads the portfolio of an account, by symbol (AP07): half a read unit for each 4 KiB begun.
 func (p *portfolio) positions(ctx context.Context, of account) (list []position, err error) {
-	key := expression.Key("PK").Equal(expression.Value(accountPK(of.tenant, of.id))).And(expression.Key("SK").BeginsWith(positionPrefix))
+	return p.positionsIn(ctx, p.reads, of)
+}
+
+func (p *portfolio) positionsIn(ctx context.Context, namespace int, of account) (list []position, err error) {
+	key := expression.Key("PK").Equal(expression.Value(positionsPK(namespace, of.tenant, of.id))).And(expression.Key("SK").BeginsWith(positionPrefix))
 	query, err := expression.NewBuilder().WithKeyCondition(key).Build()
 	if err != nil {
 		return nil, err

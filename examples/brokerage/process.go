@@ -30,7 +30,7 @@ func process(ctx context.Context, o options, stdin io.Reader, screen *console) (
 		return nil, err
 	}
 	hours := newClock(ordersComeIn)
-	s := newService(client, pace, newBooks(client, pace, market, hours.now))
+	s := newService(client, pace, newBooks(client, pace, market, hours))
 	d := &day{
 		source: from, passes: o.passes, workers: o.workers, market: market, accept: s.accept, runID: rand.Text(),
 		complain: func(err error) { screen.say("%v", err) },
@@ -41,8 +41,11 @@ func process(ctx context.Context, o options, stdin io.Reader, screen *console) (
 	done()
 	r.decided(d.snapshot())
 	r.TransactionsSent, r.AnswersLost, r.ReadsSent = between.counts()
-	r.OutboxReady, err = ready(context.WithoutCancel(ctx), client, s.events, 0)
-	f := &firm{service: s, clock: hours, office: newBackOffice(s, hours, pace, o), payments: newPayments(s, hours, pace), accounts: d.customers()}
+	r.OutboxReady, err = waitingIn(context.WithoutCancel(ctx), client, s.events, 0)
+	f := &firm{service: s, clock: hours, office: newBackOffice(s, pace, o), payments: newPayments(s, pace), pace: pace, accounts: d.customers()}
+	if stopped == nil && err == nil {
+		err = f.office.portfolio.follow(ctx)
+	}
 	if stopped == nil && err == nil {
 		stopped = f.run(ctx, screen)
 	}

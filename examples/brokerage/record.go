@@ -77,6 +77,9 @@ func storeAmounts(item txn.Item, amounts map[string]money.Amount) error {
 	return nil
 }
 
+// orderAccepted is the type of the event.
+const orderAccepted = "OrderAccepted"
+
 // acceptedPayload is what the rest of the firm is told about an accepted order: all of it, so that nobody has to ask back.
 type acceptedPayload struct {
 	OrderID       string `json:"order_id"`
@@ -107,7 +110,7 @@ func acceptedEvent(o order, now time.Time) (outbox.Event, error) {
 	}
 	payload, err := json.Marshal(accepted)
 	return outbox.Event{
-		ID: o.eventID(), Tenant: o.Tenant, Type: "OrderAccepted", SchemaVersion: 1, Payload: payload,
+		ID: o.eventID(), Tenant: o.Tenant, Type: orderAccepted, SchemaVersion: 1, Payload: payload,
 		AggregateType: orderAggregate, AggregateID: o.id(), AggregateVersion: firstVersion,
 		OccurredAt: o.At, Due: now, CausationID: o.RequestKey,
 	}, err

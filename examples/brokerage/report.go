@@ -67,6 +67,10 @@ type report struct {
 	Payments     paid      `json:"payments"`
 	Distribution corrected `json:"distribution"`
 
+	Reconciliation reconciled `json:"reconciliation"`
+	Rebuild        rebuilt    `json:"rebuild"`
+	Audit          audited    `json:"audit"`
+
 	source                    string
 	passes, workers, accounts int
 	portfolio                 survey
@@ -106,7 +110,7 @@ func (r *report) worked(ctx context.Context, f *firm) error {
 	r.DuplicatesAbsorbed, r.EventsEarly = a.Duplicates, a.Waited
 	r.Positions, r.PositionsDigest, r.GapsOpen = found.count, found.digest, open
 	r.accounts, r.portfolio = len(f.accounts), found
-	r.Payments, r.Distribution = f.payments.count, f.corrected
+	r.Payments, r.Distribution, r.Reconciliation, r.Rebuild, r.Audit = f.payments.count, f.corrected, f.recon, f.rebuilt, f.audited
 	r.UnitsByStep = map[string]units{
 		"accept": r.UnitsPerAccept, "reserve": r.reserve, "route": a.Route.mean(), "fill": a.Fill.mean(), "publish": a.Publish.mean(),
 		"apply": a.Apply.mean(), "settle": a.Settle.mean(),
@@ -157,8 +161,12 @@ func (r *report) writeTable(w io.Writer) error {
 	count("applied", r.EventsApplied, "events that had their effect, once, at execution or portfolio")
 	count("duplicates", r.DuplicatesAbsorbed, "deliveries and reports whose effect was there already")
 	count("early", r.EventsEarly, "events that waited for the version before theirs")
+	count("settled", r.EventsSettled, "events that had their effect in the books, once")
+	count("cancelled", r.OrdersCancelled, "orders that the venue ended with something open")
+	count("expired", r.OrdersExpired, "orders that the close ended; what they had reserved is free")
 	count("gaps", r.GapsOpen, "orders of which the portfolio misses a version")
 	count("positions", r.Positions, fmt.Sprintf("of %s; digest %s", plural(r.accounts, "account", "accounts"), r.PositionsDigest))
+	r.nightTable(row)
 	if len(r.portfolio.has) > 0 {
 		fmt.Fprintln(&b)
 		row("PORTFOLIO", "TRADES", fmt.Sprintf("of account %s of %s, and the version of an order that changed it last", r.portfolio.largest.id, r.portfolio.largest.tenant))
@@ -177,6 +185,37 @@ func (r *report) writeTable(w io.Writer) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// nightTable are the rows about what happens after the close.
+func (r *report) nightTable(row func(name, figure, meaning string)) {
+	count := func(name string, n int, meaning string) { row(name, grouped(n), meaning) }
+	row("\nPAYMENTS", " COUNT", "MEANING")
+	count("asked", r.Payments.Asked, "customers want to be paid out")
+	count("paid", r.Payments.Paid, fmt.Sprintf("by the bank, of these %d when they asked again", r.Payments.Released))
+	count("repaired", r.Payments.Completed, fmt.Sprintf("of %d that died: the bank had paid, and a worker found out", r.Payments.Crashed))
+	count("escalated", r.Payments.Escalated, "not even the bank knew; an operator decided, by its letter")
+	row("\nNIGHT", " COUNT", "MEANING")
+	count("corrected", r.Distribution.Rebooked, "payouts of a fund, booked wrongly, reversed and booked again")
+	count("compared", r.Reconciliation.Compared, fmt.Sprintf("rows in %s", plural(r.Reconciliation.Batches, "reconciliation", "reconciliations")))
+	count("planted", r.Reconciliation.Planted, "faults that were made on purpose")
+	count("found", r.Reconciliation.Found, fmt.Sprintf("breaks: %d of the faults missed, %d false", r.Reconciliation.Missed, r.Reconciliation.False))
+	count("resolved", r.Reconciliation.Resolved, fmt.Sprintf("with evidence; %d unexplained", r.Reconciliation.Open))
+	count("lost", r.Rebuild.EventsLost, fmt.Sprintf("events on their way to the portfolio, which left %s", plural(r.Rebuild.GapsBefore, "gap", "gaps")))
+	count("rebuilt", r.Rebuild.Events, fmt.Sprintf("events from an export, in %d proved steps; readers use view %d", r.Rebuild.Steps, r.Rebuild.Namespace))
+	row("\nBOOKS", " COUNT", "MEANING")
+	count("accounts", r.Audit.Accounts, fmt.Sprintf("with %s in %s", plural(r.Audit.Postings, "posting", "postings"), plural(len(r.Audit.TrialBalance), "asset", "assets")))
+	count("proved", r.Audit.Proved, fmt.Sprintf("balances, of %s, from their postings", grouped(r.Audit.Balances)))
+	count("reserved", r.Audit.Reserved, "orders that stay open overnight")
+	row("digest", "", r.Audit.Digest+" of orders, balances and positions")
+	row("\nBALANCE", " SUM", "DEBIT = CREDIT, ALL ACCOUNTS OF AN ASSET")
+	for _, one := range r.Audit.TrialBalance {
+		sum := one.Sum
+		if strings.Trim(sum, "0.") == "" {
+			sum = "0"
+		}
+		row(one.Asset, sum, one.Debit)
+	}
 }
 
 func plural(n int, one, many string) string {

@@ -42,9 +42,13 @@ const (
 	orderClosed   = "OrderClosed"
 )
 
+func (f fill) refusalKey() txn.Item {
+	return executionTable.Key(orderPK(f.Order.Tenant, f.Order.OrderID), "REFUSED#"+timestamp(f.At)+"#"+f.ID)
+}
+
 // refusalItem is what is left of a report that cannot be true, for whoever reconciles with the venue.
 func (f fill) refusalItem(open money.Amount, now time.Time) (txn.Item, error) {
-	item := executionTable.Key(orderPK(f.Order.Tenant, f.Order.OrderID), "REFUSED#"+timestamp(f.At)+"#"+f.ID)
+	item := f.refusalKey()
 	store(item, map[string]string{
 		"tradeId": f.ID, "orderId": f.Order.OrderID, "tenant": f.Order.Tenant, "reason": "more than the order has open",
 		"executedAt": timestamp(f.At), "recordedAt": timestamp(now),

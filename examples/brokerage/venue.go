@@ -48,6 +48,9 @@ func (m market) working(e outbox.Event) (w working, err error) {
 // venueCode is the venue to which all orders go.
 const venueCode = "XDYN"
 
+// venuePrefix begins the IDs that the venue gives to fills.
+const venuePrefix = "exe-"
+
 // fill is what the venue reports: a part of an order was bought or sold. Its ID is the venue's, and unique there.
 type fill struct {
 	ID              string
@@ -89,7 +92,7 @@ func fills(w working) (reports []fill, err error) {
 			return nil, err
 		}
 		reports = append(reports, fill{
-			ID: fmt.Sprintf("exe-%s-%d", hex.EncodeToString(chance[8:20]), i+1), Order: w, Quantity: quantity, Price: price,
+			ID: fmt.Sprintf("%s%s-%d", venuePrefix, hex.EncodeToString(chance[8:20]), i+1), Order: w, Quantity: quantity, Price: price,
 			At: w.PlacedAt.Add(time.Duration(i+1) * 40 * time.Millisecond),
 		})
 	}
