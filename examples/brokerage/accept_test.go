@@ -13,6 +13,7 @@ import (
 
 	"github.com/dynafin/dynafin/capacity"
 	"github.com/dynafin/dynafin/dynamosim"
+	"github.com/dynafin/dynafin/ledger"
 	"github.com/dynafin/dynafin/txn"
 )
 
@@ -88,7 +89,9 @@ func item(t *testing.T, s *service, table txn.Table, pk, sk string) txn.Item {
 }
 
 func TestTheLargestOrderCostsWhatEveryOrderCosts(t *testing.T) {
-	receipt := mustAccept(t, testService(t), largestOrder(t), "s-1", accepted)
+	s, o := testService(t), largestOrder(t)
+	payFor(t, s, o)
+	receipt := mustAccept(t, s, o, "s-1", accepted)
 	reserved := inTable(receipt, ledgerTable.Name)
 	if receipt.Base()-reserved.Base() != capacity.Whole(12) || receipt.Index()-reserved.Index() != capacity.Whole(3) {
 		t.Errorf("it costs %v base and %v index units, of which %v and %v in the books; want 12 and 3 beside them",
@@ -96,6 +99,25 @@ func TestTheLargestOrderCostsWhatEveryOrderCosts(t *testing.T) {
 	}
 	if reserved.Base() != capacity.Whole(4) || reserved.Index() != capacity.Whole(2) {
 		t.Errorf("the reservation costs %v base and %v index units, want 4 and 2", reserved.Base(), reserved.Index())
+	}
+}
+
+// payFor pays in what the largest order takes, which no account has.
+func payFor(t *testing.T, s *service, o order) {
+	t.Helper()
+	if err := s.books.open(t.Context(), account{o.Tenant, o.Account}); err != nil {
+		t.Fatal(err)
+	}
+	reservation, err := s.books.cover(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = s.books.once(t.Context(), s.books.ledger.Post(ledger.Transaction{
+		Tenant: o.Tenant, ID: "pay-in", EffectiveAt: dayOpens,
+		Postings: []ledger.Posting{ledger.Debit(street, reservation.Amount), ledger.Credit(o.Account, reservation.Amount)},
+	}))
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -246,6 +246,7 @@ func TestTheStoredTradeIsExact(t *testing.T) {
 func TestAFillOfTheLargestOrderCostsWhatEveryFillCosts(t *testing.T) {
 	s, office := testOffice(t, options{})
 	o := largestOrder(t)
+	payFor(t, s, o)
 	mustAccept(t, s, o, "s-1", accepted)
 	e, err := acceptedEvent(o, o.At)
 	if err != nil {

@@ -144,11 +144,11 @@ func largestOrder(t *testing.T) order {
 	number := strings.Repeat("9", 20) + "." + strings.Repeat("9", 18)
 	line := strings.NewReplacer(
 		`"alder"`, `"`+strings.Repeat("t", maxText/2)+`"`,
-		`"ACC-1"`, `"`+strings.Repeat("a", maxText/2-len(primeAccount))+primeAccount+`"`,
+		`"ACC-1"`, `"`+strings.Repeat("a", maxText/2)+`"`,
 		`"r-1"`, `"`+strings.Repeat("#", maxText)+`"`,
 		`"c-1"`, `"`+strings.Repeat("#", maxText)+`"`,
 		`1.000000000000000001`, number,
-		`"0.1"`, strings.Repeat("9", 15)+".99", // its value just fits
+		`"0.1"`, strings.Repeat("9", 14)+".99", // its value just fits the books
 		`"side"`, `"time_in_force":"day","trader":"`+strings.Repeat("x", maxText)+`","instructions":"`+strings.Repeat("x", maxInstructions)+`","side"`,
 	).Replace(goodLine)
 	o, err := testMarket(t).parse([]byte(line))

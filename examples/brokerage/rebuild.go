@@ -19,6 +19,8 @@ type rebuilt struct {
 	Steps      int `json:"steps"`       // of the runbook, each written down with its proof
 	Positions  int `json:"positions"`   // of the new view, each equal to what the books say
 	Namespace  int `json:"namespace"`   // that readers use
+
+	waiting int // events behind the gaps
 }
 
 // rebuild makes the portfolio anew from the export of execution, beside the one that lost events, and moves readers when it is
@@ -26,11 +28,11 @@ type rebuilt struct {
 func (n *night) rebuild(ctx context.Context) error {
 	p := n.office.portfolio
 	n.rebuilt.EventsLost = len(n.office.snapshot().Swallowed)
-	gaps, _, err := p.gaps(ctx)
+	gaps, waiting, err := p.gaps(ctx)
 	if err != nil {
 		return err
 	}
-	n.rebuilt.GapsBefore = gaps
+	n.rebuilt.GapsBefore, n.rebuilt.waiting = gaps, waiting
 	_, err = p.view.Namespace(p.reads+1).Runbook(projection.RunbookConfig{
 		By: "finance-ops", AsOf: nightBegins, Frozen: true, Schema: "trades-1",
 		Policy: "nothing is traded at night; readers move when it is proved; the old view stays",

@@ -106,7 +106,7 @@ func (r *report) worked(ctx context.Context, f *firm) error {
 	found, positionsUnknown := b.portfolio.survey(ctx, f.accounts)
 	r.Fills, r.Trades, r.FillsRefused = len(a.Fills), a.Trades, a.Refused
 	r.OrdersCancelled, r.OrdersExpired = a.Cancelled, a.Expired
-	r.EventsPublished, r.EventsApplied, r.EventsSettled = a.Published, len(a.Routed)+len(a.Applied)-waiting, len(a.Settled)
+	r.EventsPublished, r.EventsApplied, r.EventsSettled = a.Published, len(a.Routed)+len(a.Applied)-waiting-f.rebuilt.waiting, len(a.Settled)
 	r.DuplicatesAbsorbed, r.EventsEarly = a.Duplicates, a.Waited
 	r.Positions, r.PositionsDigest, r.GapsOpen = found.count, found.digest, open
 	r.accounts, r.portfolio = len(f.accounts), found

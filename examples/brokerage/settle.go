@@ -74,9 +74,9 @@ func orderOf(source string) (tenant, orderID string) {
 // trade is a trade as the books see it.
 type trade struct {
 	tradePayload
-	tenant                string
-	at                    time.Time
-	quantity, price, open money.Amount
+	tenant          string
+	at              time.Time
+	quantity, price money.Amount
 }
 
 func (b *books) readTrade(e projection.Event) (t trade, err error) {
@@ -84,11 +84,10 @@ func (b *books) readTrade(e projection.Event) (t trade, err error) {
 		return t, err
 	}
 	t.tenant, t.at = t.Tenant, e.OccurredAt
-	var notQuantity, notPrice, notOpen error
+	var notQuantity, notPrice error
 	t.quantity, notQuantity = b.market.registry.Parse(t.Quantity)
 	t.price, notPrice = b.market.registry.Parse(t.Price)
-	t.open, notOpen = b.market.registry.Parse(t.Open)
-	return t, errors.Join(notQuantity, notPrice, notOpen)
+	return t, errors.Join(notQuantity, notPrice)
 }
 
 // settle captures the part of the reservation that a trade takes, and all of the rest with the last one. A trade of so little that
@@ -106,10 +105,9 @@ func (b *books) settle(ctx context.Context, held ledger.Reservation, e projectio
 	if err != nil {
 		return nil, err
 	}
-	last := t.open.IsZero()
 	for _, p := range tx.Postings {
 		if p.Account == held.Account && p.Amount.Currency() == held.Amount.Currency() {
-			return []txn.Part{b.ledger.Capture(held, ledger.Capture{Transaction: tx, Final: last})}, nil
+			return []txn.Part{b.ledger.Capture(held, ledger.Capture{Transaction: tx, Final: t.Last})}, nil
 		}
 	}
 	switch _, err := b.ledger.Transaction(ctx, b.client, t.tenant, tx.ID); {
@@ -117,7 +115,7 @@ func (b *books) settle(ctx context.Context, held ledger.Reservation, e projectio
 		return nil, nil
 	case !errors.Is(err, ledger.ErrNotFound):
 		return nil, err
-	case last:
+	case t.Last:
 		return []txn.Part{b.ledger.Post(tx), b.ledger.Release(held)}, nil
 	default:
 		return []txn.Part{b.ledger.Post(tx)}, nil

@@ -64,23 +64,19 @@ type tradePayload struct {
 	Account    string `json:"account"`
 	Symbol     string `json:"symbol"`
 	Side       string `json:"side"`
-	Quantity   string `json:"quantity"` // "40 ACME"
-	Price      string `json:"price"`    // "19.99 USD"
-	Amount     string `json:"amount"`   // "799.60 USD"
-	Open       string `json:"open"`     // of the order, afterwards: "60 ACME"
+	Quantity   string `json:"quantity"`       // "40 ACME"
+	Price      string `json:"price"`          // "19.99 USD"
+	Amount     string `json:"amount"`         // "799.60 USD"
+	Last       bool   `json:"last,omitempty"` // it fills the order
 	ExecutedAt string `json:"executed_at"`
 }
 
 // tradeEvent reports the trade, and the version to which it took the order. The venue's ID names it.
 func (f fill) tradeEvent(amount money.Amount, at standing, now time.Time) (outbox.Event, error) {
 	o := f.Order
-	open, err := at.open.Sub(f.Quantity)
-	if err != nil {
-		return outbox.Event{}, err
-	}
 	payload, err := json.Marshal(tradePayload{
 		Tenant: o.Tenant, TradeID: f.ID, OrderID: o.OrderID, Account: o.Account, Symbol: o.Symbol, Side: o.Side,
-		Quantity: f.Quantity.String(), Price: f.Price.String(), Amount: amount.String(), Open: open.String(), ExecutedAt: timestamp(f.At),
+		Quantity: f.Quantity.String(), Price: f.Price.String(), Amount: amount.String(), Last: f.Quantity.Equal(at.open), ExecutedAt: timestamp(f.At),
 	})
 	return outbox.Event{
 		ID: f.ID, Tenant: o.Tenant, Type: tradeExecuted, SchemaVersion: 1, Payload: payload,
