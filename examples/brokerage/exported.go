@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/dynafin/dynafin/export"
@@ -20,33 +19,19 @@ import (
 )
 
 // exportTable writes a table as DynamoDB's point-in-time export does, into a directory, and opens it. With DynamoDB itself that is
-// ExportTableToPointInTime, and an fs.FS over the bucket; what reads it is the same.
+// ExportTableToPointInTime, and an fs.FS over the bucket; what reads it is the same. Nothing else in this program reads a whole table.
 func exportTable(ctx context.Context, client *dynamodb.Client, table txn.Table, bucket string, at time.Time) (*export.Export, error) {
-	dir, err := export.Write(export.Directory(bucket), export.WriteConfig{Table: table.Name, ExportTime: at, Prefix: table.Name},
-		everyItem(ctx, client, table))
+	scan, err := export.NewScan(client, export.ScanConfig{
+		Table: table.Name, Segments: 1, PageSize: 5_000, UnitsPerSecond: 10_000_000, Consistent: true,
+	})
+	if err != nil {
+		return nil, err
+	}
+	dir, err := export.Write(export.Directory(bucket), export.WriteConfig{Table: table.Name, ExportTime: at, Prefix: table.Name}, scan.Records(ctx))
 	if err != nil {
 		return nil, fmt.Errorf("export of %s: %w", table.Name, err)
 	}
 	return export.Open(os.DirFS(bucket), dir, export.Config{})
-}
-
-// everyItem reads a whole table, as the service does for an export. Nothing else in this program does that.
-func everyItem(ctx context.Context, client *dynamodb.Client, table txn.Table) iter.Seq2[export.Record, error] {
-	return func(yield func(export.Record, error) bool) {
-		pages := dynamodb.NewScanPaginator(client, &dynamodb.ScanInput{TableName: aws.String(table.Name), ConsistentRead: aws.Bool(true)})
-		for pages.HasMorePages() {
-			page, err := pages.NextPage(ctx)
-			if err != nil {
-				yield(export.Record{}, err)
-				return
-			}
-			for _, item := range page.Items {
-				if !yield(export.Record{New: item}, nil) {
-					return
-				}
-			}
-		}
-	}
 }
 
 // exported is what the exports of a night have.
