@@ -20,6 +20,7 @@ import (
 var seeds = map[string]func(context.Context, *world) error{
 	"outbox": outboxTrouble,
 	"books":  books, "tampered": tampered, "view": view, "breaks": breaks,
+	"hostile":     hostile,
 	"outbox-many": outboxMany,
 	"requests":    requestTrouble,
 	"receipts":    receipts,
@@ -155,4 +156,14 @@ func outboxMany(ctx context.Context, w *world) error {
 		}
 	}
 	return nil
+}
+
+// hostile parks an event whose failure would clear the screen.
+func hostile(ctx context.Context, w *world) error {
+	if err := w.commit(ctx, w.events().Create(w.event(99, "trades"))); err != nil {
+		return err
+	}
+	return w.publish(ctx, false, func(m outbox.Message) outbox.Result {
+		return outbox.Result{Err: errors.New("boom\x1b[2J\r\nstate  OK"), Final: true}
+	})
 }

@@ -197,7 +197,7 @@ func (b *books) verify(ctx context.Context, args []string, locate bool) (reports
 				return reports, err
 			}
 			reports = append(reports, report)
-			b.a.Hint("verified %s of account %s: %s postings", balance.Currency.Code(), account, app.Count(int(report.Postings)))
+			b.a.Hint("verified %s of account %s: %s", balance.Currency.Code(), account, plural(int(report.Postings), "posting", "postings"))
 		}
 	}
 	return reports, nil
