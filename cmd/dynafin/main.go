@@ -27,6 +27,7 @@ import (
 // commands are all nouns, in the order of the help.
 var commands = []app.Command{
 	look.Status,
+	look.Trace,
 	noun("outbox", "events on their way to other services", look.Outbox, mend.OutboxVerbs),
 	noun("requests", "commands and their results: idempotency records", look.Requests),
 	noun("ledger", "books: balances, entries, and their proof", look.Ledger),

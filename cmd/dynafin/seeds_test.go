@@ -19,7 +19,8 @@ import (
 // seeds fill the DynamoDB of a script. Their clock is that of the script, which they move on.
 var seeds = map[string]func(context.Context, *world) error{
 	"outbox": outboxTrouble,
-	"books":  books, "tampered": tampered, "view": view, "breaks": breaks,
+	"chain":  chain, "chain-parked": chainParked,
+	"books": books, "tampered": tampered, "view": view, "breaks": breaks,
 	"hostile":     hostile,
 	"outbox-many": outboxMany,
 	"requests":    requestTrouble,
