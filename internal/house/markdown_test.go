@@ -203,6 +203,17 @@ func TestEveryDecisionIsIndexed(t *testing.T) {
 	}
 }
 
+// TestEveryPageIsIndexed: a page that nothing leads to is read by nobody.
+func TestEveryPageIsIndexed(t *testing.T) {
+	tr := checkout(t)
+	index, _ := tr.named("docs/README.md")
+	for _, f := range tr.files {
+		if path.Dir(f.path) == "docs" && isMarkdown(f) && f.path != index.path && !strings.Contains(index.text, "("+path.Base(f.path)+")") {
+			t.Errorf("%s is missing in %s: add the question that it answers", f.path, index.path)
+		}
+	}
+}
+
 // TestReadmeShowsTheTwoCommands holds what a fresh clone can do with nothing but Go, and that CI does the same.
 func TestReadmeShowsTheTwoCommands(t *testing.T) {
 	tr := checkout(t)
