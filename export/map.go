@@ -25,6 +25,8 @@ func Map[T any](records iter.Seq2[Record, error], of func(r Record) (t T, ok boo
 }
 
 // Items are the items of records, in their order; what was deleted in the window of an incremental export is left out.
+//
+// An error of the records is handed on and ends them.
 func Items(records iter.Seq2[Record, error]) iter.Seq2[Item, error] {
 	return Map(records, func(r Record) (Item, bool, error) { return r.New, !r.Deleted(), nil })
 }

@@ -137,6 +137,8 @@ type Scan struct {
 }
 
 // NewScan returns a Scan. It reads nothing yet.
+//
+// Errors: [ErrInvalid].
 func NewScan(client ScanClient, config ScanConfig) (*Scan, error) {
 	if err := config.Validate(); err != nil {
 		return nil, err

@@ -21,6 +21,8 @@ type Request struct {
 
 // Fingerprint returns the request's fingerprint, by the current algorithm, for use in other records of the command.
 // The key is not covered: two commands of one content have one fingerprint.
+//
+// Errors: [ErrInvalid], and [ErrCommand] if the command has none.
 func (r Request) Fingerprint() (Fingerprint, error) {
 	id, err := r.identify()
 	if err != nil {

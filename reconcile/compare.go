@@ -135,6 +135,8 @@ func (c *Comparison) take(ctx context.Context, side Side, rows Rows) error {
 func (c *Comparison) Totals() (left, right Totals) { return c.left, c.right }
 
 // Close removes the temporary file.
+//
+// An error is that of the file system.
 func (c *Comparison) Close() error { return c.sorted.close() }
 
 // Summary counts what became of the rows.

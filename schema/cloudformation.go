@@ -11,6 +11,8 @@ type object = map[string]any
 // CloudFormation returns the tables as a CloudFormation template in JSON: AWS::DynamoDB::Table, or AWS::DynamoDB::GlobalTable if
 // there are replicas. Deploy it in the home Region. Changing a table from one type to the other would replace it: import it
 // under the new type instead. An update adds or removes one index at a time.
+//
+// Errors: [ErrInvalid], once for each fault of the deployment.
 func (d Deployment) CloudFormation() ([]byte, error) {
 	d, err := d.Plan()
 	if err != nil {

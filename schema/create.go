@@ -21,6 +21,8 @@ type Creation struct {
 }
 
 // Create returns the requests for every table.
+//
+// Errors: [ErrInvalid], once for each fault of the deployment.
 func (d Deployment) Create() ([]Creation, error) {
 	d, err := d.Plan()
 	if err != nil {

@@ -80,6 +80,8 @@ type Statement struct {
 }
 
 // JSON returns the document as it is given to IAM.
+//
+// The error is that of encoding/json; a policy of [Deployment.Policy] has none.
 func (p Policy) JSON() ([]byte, error) { return marshal(p) }
 
 // VerifyRole is the role of whoever calls [Deployment.Verify]. It exists for every table.
@@ -100,6 +102,8 @@ func (d Deployment) Roles() []string {
 
 // Policy returns the policy of a program that has the given roles: what they do, on the keys that they do it to, and nothing
 // else.
+//
+// Errors: [ErrInvalid], once for each fault of the deployment, the scope and the roles.
 func (d Deployment) Policy(scope Scope, roles ...string) (Policy, error) {
 	d, err := d.Plan()
 	if err != nil {

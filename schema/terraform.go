@@ -8,6 +8,8 @@ import (
 // Terraform returns the tables as a Terraform file in JSON (main.tf.json): a resource aws_dynamodb_table each, for a provider
 // hashicorp/aws that knows recovery_period_in_days. It has no provider block, so its Region is that of your provider: the home
 // Region.
+//
+// Errors: [ErrInvalid], once for each fault of the deployment.
 func (d Deployment) Terraform() ([]byte, error) {
 	d, err := d.Plan()
 	if err != nil {

@@ -7,6 +7,8 @@ const workbenchDate = "Jan 01, 2026, 12:00 AM"
 
 // Workbench returns the tables as a data model of NoSQL Workbench in JSON, with a facet for each route of a table itself. The
 // form is not documented; it follows what version 3 of the program exports.
+//
+// Errors: [ErrInvalid], once for each fault of the deployment.
 func (d Deployment) Workbench() ([]byte, error) {
 	d, err := d.Plan()
 	if err != nil {

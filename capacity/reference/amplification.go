@@ -63,6 +63,8 @@ func Scenarios() []Scenario {
 }
 
 // Amplifications returns what each scenario costs.
+//
+// An error says that inventory and scenarios do not fit together; those of this package do.
 func Amplifications() ([]Amplification, error) {
 	var all []Amplification
 	for _, s := range Scenarios() {

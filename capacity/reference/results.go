@@ -23,6 +23,8 @@ type Result struct {
 }
 
 // Results returns the named results, computed from the inventory and the scenarios.
+//
+// An error says that inventory and scenarios do not fit together; those of this package do.
 func Results() ([]Result, error) {
 	c, err := newCalculation()
 	if err != nil {

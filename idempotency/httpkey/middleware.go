@@ -77,6 +77,8 @@ type Observation struct {
 type Middleware struct{ config Config }
 
 // New returns a Middleware, or everything that is wrong with its configuration.
+//
+// Errors: [idempotency.ErrInvalid], once for each field.
 func New(config Config) (*Middleware, error) {
 	var faults []error
 	require := func(holds bool, field, reason string) {

@@ -12,7 +12,7 @@ import (
 
 var (
 	saysCost  = regexp.MustCompile(`(?i)\bunits?\b|\bcosts?\b|\bsends nothing\b|\bno requests?\b|\breads nothing\b`)
-	saysFault = regexp.MustCompile(`(?i)\berrors?\b|\bErr[A-Z]|\bfails?\b|\bfailed\b|\bfault`)
+	saysFault = regexp.MustCompile(`(?i)\berrors?\b|\w+Error\b|\bErr[A-Z]|\bfails?\b|\bfailed\b|\bfault`)
 )
 
 // inTests are the packages that a service uses in its tests: what they ask costs nothing there.
@@ -20,11 +20,24 @@ var inTests = []string{"dynamosim", "invariant", "loadtest", "storetest"}
 
 // asks reports whether a function is given a context and may return an error: it asks somebody outside the process.
 func asks(kind *ast.FuncType) bool {
-	if kind.Results == nil || len(kind.Params.List) == 0 || !slices.Equal(mentioned(kind.Params.List[0].Type), []string{"context", "Context"}) {
+	if len(kind.Params.List) == 0 || !slices.Equal(mentioned(kind.Params.List[0].Type), []string{"context", "Context"}) {
 		return false
 	}
-	return slices.Contains(mentioned(kind.Results.List[len(kind.Results.List)-1].Type), "error")
+	return mayFail(kind)
 }
+
+// mayFail reports whether the last thing that a function returns is an error, or an iterator with one.
+func mayFail(kind *ast.FuncType) bool {
+	if kind.Results == nil {
+		return false
+	}
+	last := kind.Results.List[len(kind.Results.List)-1].Type
+	_, returnsFunction := last.(*ast.FuncType)
+	return !returnsFunction && slices.Contains(mentioned(last), "error")
+}
+
+// interfaces are methods whose errors are those of the interface that they are made for.
+var interfaces = regexp.MustCompile(`^(Marshal|Unmarshal)[A-Z]|^Unwrap$`)
 
 // hands reports whether a function returns a part of a transaction, which has a price when it is committed.
 func hands(kind *ast.FuncType) bool {
@@ -49,7 +62,7 @@ func checkOutcomes(p documented) (findings []string) {
 			if (asks || hands(f.Decl.Type)) && !saysCost.MatchString(f.Doc) {
 				findings = append(findings, fmt.Sprintf("%s.%s%s does not say what it costs, in units", p.path, owner, f.Name))
 			}
-			if asks && !saysFault.MatchString(f.Doc) {
+			if mayFail(f.Decl.Type) && !interfaces.MatchString(f.Name) && !saysFault.MatchString(f.Doc) {
 				findings = append(findings, fmt.Sprintf("%s.%s%s does not say which errors it returns", p.path, owner, f.Name))
 			}
 		}
@@ -106,9 +119,15 @@ func Note(ctx context.Context) {}
 // Pure is pure.
 func Pure(n int) error { return nil }
 
+// Later returns something that is called later.
+func Later() func() error { return nil }
+
+// MarshalText implements an interface.
+func (Desk) MarshalText() ([]byte, error) { return nil, nil }
+
 // Desk is one.
 type Desk struct{}
 `)
 	mustFind(t, checkOutcomes(documented{path: "p", files: []file{code}}),
-		"p.Silent does not say what it costs", "p.Silent does not say which errors", "p.Desk.Create does not say what it costs", "p.Desk.List does not say which errors")
+		"p.Pure does not say which errors", "p.Silent does not say what it costs", "p.Silent does not say which errors", "p.Desk.Create does not say what it costs", "p.Desk.List does not say which errors")
 }
