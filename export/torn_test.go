@@ -141,6 +141,24 @@ func TestATransactionThatIsTornAtTheBoundaryIsReported(t *testing.T) {
 	}
 }
 
+// An item that was updated, is read and put again: its transaction is the one that put it.
+func TestAnItemThatIsPutAgainBelongsToWhoPutIt(t *testing.T) {
+	t.Parallel()
+	w := newBorder(t)
+	w.commit(w.put("1"), w.put("2"))
+	w.commit(w.update("1"), w.update("2"))
+	w.here("2")
+	mark := w.commit(txn.Put(w.table, w.get("1")), w.put("3"))
+	w.there("1", 0)
+	w.here("3")
+	next := written(t, export.WriteConfig{Type: export.Incremental, From: day, To: day.Add(time.Hour)}, w.after...).open(t, export.Config{})
+	all, err := written(t, export.WriteConfig{}, w.before...).open(t, export.Config{}).Torn(t.Context(), next)
+	want := []export.Torn{{Mark: mark, Here: w.keys("3"), Missing: w.keys("1")}}
+	if err != nil || !reflect.DeepEqual(all, want) {
+		t.Errorf("%+v, %v", all, err)
+	}
+}
+
 // Key attributes of all types tell items apart.
 func TestTornKeysMayBeOfAnyType(t *testing.T) {
 	t.Parallel()

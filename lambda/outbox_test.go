@@ -93,25 +93,26 @@ func TestTheOutboxIsPublishedFromItsStream(t *testing.T) {
 
 // What is wrong with the configuration makes the function fail, where somebody sees it.
 func TestAnOutboxHandlerThatCannotWorkFails(t *testing.T) {
-	t.Parallel()
-	s, err := newStreamed(t.Context(), dynamosim.New(t), types.StreamViewTypeKeysOnly, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	relay := outbox.NewRelay(s.events, s.client, &outbox.Memory{}, outbox.RelayConfig{})
-	if _, err := lambda.Outbox(relay)(t.Context(), s.stream); !errors.Is(err, outbox.ErrInvalid) {
-		t.Errorf("a stream of keys: %v", err)
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second) // Lambda's default
-	defer cancel()
-	if _, err := lambda.Outbox(relay)(ctx, events.DynamoDBEvent{}); !errors.Is(err, outbox.ErrInvalid) {
-		t.Errorf("a Drain longer than the timeout: %v", err)
-	}
-	ctx, cancel = context.WithTimeout(t.Context(), 100*time.Millisecond)
-	defer cancel()
-	if _, err := lambda.Outbox(relay)(ctx, s.stream); !errors.Is(err, lambda.ErrInvalid) {
-		t.Errorf("no time at all: %v", err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		s, err := newStreamed(t.Context(), dynamosim.New(t), types.StreamViewTypeKeysOnly, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		relay := outbox.NewRelay(s.events, s.client, &outbox.Memory{}, outbox.RelayConfig{})
+		if _, err := lambda.Outbox(relay)(t.Context(), s.stream); !errors.Is(err, outbox.ErrInvalid) {
+			t.Errorf("a stream of keys: %v", err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second) // Lambda's default
+		defer cancel()
+		if _, err := lambda.Outbox(relay)(ctx, events.DynamoDBEvent{}); !errors.Is(err, outbox.ErrInvalid) {
+			t.Errorf("a Drain longer than the timeout: %v", err)
+		}
+		ctx, cancel = context.WithTimeout(t.Context(), 100*time.Millisecond)
+		defer cancel()
+		if _, err := lambda.Outbox(relay)(ctx, s.stream); !errors.Is(err, lambda.ErrInvalid) {
+			t.Errorf("no time at all: %v", err)
+		}
+	})
 }
 
 // A broker that hangs until the function's timeout: the handler has returned before it, and nothing is claimed any more.

@@ -25,10 +25,12 @@ const (
 	maxMark = 36
 )
 
-// marked returns a copy of the item that carries the mark.
+// marked returns a copy of the item that carries the mark, and no other: an item that was read to be put again may hold
+// that of its last update.
 func marked(item Item, mark string) Item {
 	copied := make(Item, len(item)+1)
 	maps.Copy(copied, item)
+	delete(copied, UpdateMarkAttribute)
 	copied[MarkAttribute] = &types.AttributeValueMemberS{Value: mark}
 	return copied
 }
