@@ -33,8 +33,8 @@ type Operation struct {
 	Build func(ctx context.Context, item Item, note Note) ([]txn.Part, error)
 	// Now reads an item again and says in words what it is.
 	Now func(ctx context.Context, item Item) (string, error)
-	// Commit commits the parts of a change. Default: one transaction.
-	Commit func(ctx context.Context, item Item, parts []txn.Part) (txn.Receipt, error)
+	// Commit builds the parts of a change and commits them, where that takes more than one try. Default: one Commit.
+	Commit func(ctx context.Context, committer *txn.Committer, build func() ([]txn.Part, error)) (txn.Receipt, error)
 }
 
 // Count says in words how many.
@@ -270,7 +270,7 @@ func (r *run) rehearse(ctx context.Context) error {
 	}
 	var keep []Item
 	for _, item := range r.todo[:some] {
-		parts, _, err := r.build(ctx, item)
+		parts, err := r.build(ctx, item)
 		var did rehearsed
 		if err == nil {
 			did, err = r.stage.rehearse(ctx, parts)
@@ -298,17 +298,17 @@ func (r *run) rehearse(ctx context.Context) error {
 }
 
 // build is the change of an item with its audit item, which comes first: it decides whether this run was here before.
-func (r *run) build(ctx context.Context, item Item) ([]txn.Part, Note, error) {
+func (r *run) build(ctx context.Context, item Item) ([]txn.Part, error) {
 	note := Note{Run: r.Run, By: r.head.By, Reason: r.head.Reason, At: r.set.Now(), Args: r.head.Selection.Args}
 	if note.Reason == "" {
 		note.Reason = "no reason was given"
 	}
 	parts, err := r.op.Build(ctx, item, note)
 	if err != nil {
-		return nil, note, err
+		return nil, err
 	}
 	audit, err := r.set.Journal.audit(Entry{Run: r.Run, Item: item.ID, Command: r.op.Command, By: note.By, Reason: note.Reason, Before: item.Is, At: note.At})
-	return append([]txn.Part{audit}, parts...), note, err
+	return append([]txn.Part{audit}, parts...), err
 }
 
 // skipped says whether an error only means that the item is no longer what the plan was about.
@@ -392,14 +392,10 @@ const progressEvery = 1000
 
 // change makes one change and reads the item again. A transaction without an answer is settled by its audit item.
 func (r *run) change(ctx context.Context, item Item) (capacity.Units, error) {
-	parts, _, err := r.build(ctx, item)
-	var receipt txn.Receipt
-	if err == nil {
-		receipt, err = r.commit(ctx, item, parts)
-	}
+	receipt, err := r.commit(ctx, item)
 	if reason, ok := skipped(err); ok {
 		r.skip(reason, item.ID)
-		return capacity.Units(len(parts)) * capacity.Whole(2), nil // about what a refusal costs
+		return r.Units / capacity.Units(max(r.Planned, 1)), nil // a refusal costs about as much
 	}
 	if err != nil {
 		return 0, err
@@ -416,11 +412,17 @@ func (r *run) change(ctx context.Context, item Item) (capacity.Units, error) {
 	return units, nil
 }
 
-func (r *run) commit(ctx context.Context, item Item, parts []txn.Part) (txn.Receipt, error) {
+func (r *run) commit(ctx context.Context, item Item) (txn.Receipt, error) {
+	committer := txn.New(r.set.Journal.Client, r.patience(ctx))
+	build := func() ([]txn.Part, error) { return r.build(ctx, item) }
 	if r.op.Commit != nil {
-		return r.op.Commit(ctx, item, parts)
+		return r.op.Commit(ctx, committer, build)
 	}
-	return txn.New(r.set.Journal.Client, r.patience(ctx)).Commit(ctx, parts...)
+	parts, err := build()
+	if err != nil {
+		return txn.Receipt{}, err
+	}
+	return committer.Commit(ctx, parts...)
 }
 
 // finish writes down the end of a run that was written down.

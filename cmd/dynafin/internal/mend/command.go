@@ -60,6 +60,17 @@ func changing(a *app.App, use, short, next string, make func(ctx context.Context
 	return cmd, f
 }
 
+// flagsOf are the flags of a command that are set, for the arguments of its run.
+func flagsOf(cmd *cobra.Command, names ...string) map[string]string {
+	with := map[string]string{}
+	for _, name := range names {
+		if value, err := cmd.Flags().GetString(name); err == nil && value != "" {
+			with[name] = value
+		}
+	}
+	return with
+}
+
 // journal is where audit items are.
 func journal(a *app.App, client change.Client) (change.Journal, error) {
 	d, err := a.Deployment()
