@@ -103,7 +103,7 @@
 //	parked                            6 write units for an event of up to 1 KiB, after the refused write
 //	applied while a gap is open       2 write units more for the gap; drained ones 2 more again, and 1 read unit each;
 //	                                  1 read unit to see that the gap is open still
-//	ForceAdvance                      4 write units, 6 with parked events
+//	ForceAdvance, ForcePart           4 write units, 6 with parked events
 //	Checkpoint, Lag, Alias            1 read unit
 //	Gaps                              3.5 read units on 7 shards, and 0.5 for each further 4 KiB of gaps in a shard
 //	Cutover, Rollback                 4 and 2 write units

@@ -188,7 +188,8 @@ func business(source string, version int64) string {
 	return fmt.Sprintf("version %d of source %.256q", version, source)
 }
 
-// movedError is the reason of a checkpoint that is not where it was expected. It never leaves the package.
+// movedError is the reason of a checkpoint that is not where it was expected. It leaves the package only in the
+// cancellation of a [Namespace.ForcePart], for people.
 type movedError struct{ found checkpoint }
 
 func (e *movedError) Error() string {

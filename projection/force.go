@@ -40,24 +40,9 @@ type Forced struct {
 func (ns *Namespace) ForceAdvance(ctx context.Context, f Force) (_ Outcome, err error) {
 	ctx, op := ns.watch.Begin(ctx, "AP13.force")
 	defer op.End(&err)
-	bad := func(field, reason string) (Outcome, error) {
-		return Outcome{}, &InvalidError{Source: f.Source, Version: f.To, Field: field, Reason: reason}
-	}
-	p, err := ns.place(ctx, f.Source)
+	p, audit, err := ns.forcible(ctx, f)
 	if err != nil {
 		return Outcome{}, err
-	}
-	for _, field := range []struct{ name, text string }{{"By", f.By}, {"Reason", f.Reason}} {
-		if field.text == "" || !utf8.ValidString(field.text) || len(field.text) > maxForceBytes {
-			return bad(field.name, "is empty, not valid UTF-8, or longer than "+strconv.Itoa(maxForceBytes)+" bytes")
-		}
-	}
-	if f.To < ns.p.config.First || f.To > MaxVersion {
-		return bad("To", "is outside the versions of a source")
-	}
-	audit, err := ns.inSource(p, f.To).Forced()
-	if err != nil {
-		return bad("Source", keyReason(err))
 	}
 	for range maxTries {
 		from, err := ns.checkpoint(ctx, p)
@@ -67,14 +52,8 @@ func (ns *Namespace) ForceAdvance(ctx context.Context, f Force) (_ Outcome, err 
 		if from.version >= f.To {
 			return ns.forcedBefore(ctx, p, audit, from, f)
 		}
-		if from.parked > 0 {
-			lowest, found, err := ns.lowest(ctx, p)
-			if err != nil {
-				return Outcome{}, err
-			}
-			if found && lowest.Version <= f.To {
-				return bad("To", "would pass the parked version "+strconv.FormatInt(lowest.Version, 10))
-			}
+		if err := ns.passesNothing(ctx, p, from, f); err != nil {
+			return Outcome{}, err
 		}
 		out, to, err := ns.force(ctx, p, from, audit, f)
 		var moved *movedError
@@ -89,12 +68,91 @@ func (ns *Namespace) ForceAdvance(ctx context.Context, f Force) (_ Outcome, err 
 	return Outcome{}, errBusy.Wrap(nil, "projection: force %s: others moved its checkpoint %d times", business(f.Source, f.To), maxTries)
 }
 
+// ForcePart returns the part that moves a source past versions that will never come, with the audit record of [Namespace.ForceAdvance],
+// for programs that commit something of their own beside it or do not have the View, an operator's tool for example. It applies no parked
+// events: what follows is left to the next event of the source and to [Namespace.Sweep], in the processes that have the View.
+//
+// Errors: ErrInvalid, also if the source is at To already; ErrRead, ErrCorrupt. If the source moves before the Commit, it is cancelled.
+//
+// Cost: 4 write units, 6 if events are parked; 1 read unit, 2 if events are parked.
+func (ns *Namespace) ForcePart(ctx context.Context, f Force) (_ txn.Part, err error) {
+	ctx, op := ns.watch.Begin(ctx, "AP13.force.part")
+	defer op.End(&err)
+	p, audit, err := ns.forcible(ctx, f)
+	if err != nil {
+		return txn.Part{}, err
+	}
+	from, err := ns.checkpoint(ctx, p)
+	if err != nil {
+		return txn.Part{}, err
+	}
+	if from.version >= f.To {
+		return txn.Part{}, notAhead(f, from)
+	}
+	if err := ns.passesNothing(ctx, p, from, f); err != nil {
+		return txn.Part{}, err
+	}
+	part, _, err := ns.forcePart(p, from, audit, f)
+	return part, err
+}
+
 const maxForceBytes = 4096
 
+// forcible holds a decision against its rules, and returns where the source and the audit record are.
+func (ns *Namespace) forcible(ctx context.Context, f Force) (place, keys.Key, error) {
+	bad := func(field, reason string) (place, keys.Key, error) {
+		return place{}, keys.Key{}, &InvalidError{Source: f.Source, Version: f.To, Field: field, Reason: reason}
+	}
+	p, err := ns.place(ctx, f.Source)
+	if err != nil {
+		return place{}, keys.Key{}, err
+	}
+	for _, field := range []struct{ name, text string }{{"By", f.By}, {"Reason", f.Reason}} {
+		if field.text == "" || !utf8.ValidString(field.text) || len(field.text) > maxForceBytes {
+			return bad(field.name, "is empty, not valid UTF-8, or longer than "+strconv.Itoa(maxForceBytes)+" bytes")
+		}
+	}
+	if f.To < ns.p.config.First || f.To > MaxVersion {
+		return bad("To", "is outside the versions of a source")
+	}
+	audit, err := ns.inSource(p, f.To).Forced()
+	if err != nil {
+		return bad("Source", keyReason(err))
+	}
+	return p, audit, nil
+}
+
+// passesNothing refuses a decision that would pass a parked event.
+func (ns *Namespace) passesNothing(ctx context.Context, p place, from checkpoint, f Force) error {
+	if from.parked == 0 {
+		return nil
+	}
+	lowest, found, err := ns.lowest(ctx, p)
+	if err == nil && found && lowest.Version <= f.To {
+		err = &InvalidError{Source: f.Source, Version: f.To, Field: "To",
+			Reason: "would pass the parked version " + strconv.FormatInt(lowest.Version, 10)}
+	}
+	return err
+}
+
+func notAhead(f Force, from checkpoint) error {
+	return &InvalidError{Source: f.Source, Version: f.To, Field: "To",
+		Reason: "is not ahead of the source, which is at version " + strconv.FormatInt(from.version, 10)}
+}
+
 func (ns *Namespace) force(ctx context.Context, p place, from checkpoint, audit keys.Key, f Force) (Outcome, checkpoint, error) {
-	now, err := ns.p.now()
+	part, to, err := ns.forcePart(p, from, audit, f)
 	if err != nil {
 		return Outcome{}, from, err
+	}
+	units, err := ns.p.commit(ctx, part)
+	return Outcome{Result: Applied, Version: to.version, Units: units}, to, err
+}
+
+func (ns *Namespace) forcePart(p place, from checkpoint, audit keys.Key, f Force) (txn.Part, checkpoint, error) {
+	now, err := ns.p.now()
+	if err != nil {
+		return txn.Part{}, from, err
 	}
 	to := from
 	to.exists, to.version, to.skipped = true, f.To, from.skipped+f.To-from.version
@@ -111,8 +169,7 @@ func (ns *Namespace) force(ctx context.Context, p place, from checkpoint, audit 
 	if from.parked > 0 {
 		writes = append(writes, ns.gapWrite(p, to, now))
 	}
-	units, err := ns.p.commit(ctx, part(LabelForce, writes...))
-	return Outcome{Result: Applied, Version: to.version, Units: units}, to, err
+	return part(LabelForce, writes...), to, nil
 }
 
 // forcedBefore decides about a Force to where the source is already: the same one is a success, but what waits behind it
@@ -129,8 +186,7 @@ func (ns *Namespace) forcedBefore(ctx context.Context, p place, audit keys.Key, 
 		}
 	}
 	if stored.Force != f {
-		return Outcome{}, &InvalidError{Source: f.Source, Version: f.To, Field: "To",
-			Reason: "is not ahead of the source, which is at version " + strconv.FormatInt(from.version, 10)}
+		return Outcome{}, notAhead(f, from)
 	}
 	out := Outcome{Result: Stale, Version: from.version}
 	return out, ns.drain(ctx, p, from, &out)

@@ -2,11 +2,13 @@ package projection_test
 
 import (
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/dynafin/dynafin/dynamosim"
 	"github.com/dynafin/dynafin/projection"
+	"github.com/dynafin/dynafin/txn"
 )
 
 func force(to int64) projection.Force {
@@ -153,5 +155,41 @@ func TestAReceiptInTheViewJoinsTheTransaction(t *testing.T) {
 	}
 	if cp, err := ns.Checkpoint(t.Context(), "order-1"); err != nil || cp.Version != 1 {
 		t.Errorf("%+v, %v", cp, err)
+	}
+}
+
+// A force without the View moves the source and applies nothing: who has the View goes on from there.
+func TestAForcePartLeavesWhatFollowsToTheView(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.apply(t, "order-1", 1, projection.Applied)
+	b.apply(t, "order-1", 4, projection.Parked)
+	for to, reason := range map[int64]string{1: "is not ahead", 4: "would pass the parked version 4", 5: "would pass the parked version 4"} {
+		var invalid *projection.InvalidError
+		if _, err := b.ns.ForcePart(t.Context(), force(to)); !errors.As(err, &invalid) || !strings.Contains(invalid.Reason, reason) {
+			t.Errorf("to %d: %v", to, err)
+		}
+	}
+	part, err := b.ns.ForcePart(t.Context(), force(3))
+	if err != nil {
+		t.Fatal(err)
+	}
+	receipt, err := txn.Commit(t.Context(), b.client, part)
+	if err != nil || receipt.Total().String() != "6" {
+		t.Errorf("%s units, %v", receipt.Total(), err)
+	}
+	if seen := b.seen(t, 1, "order-1"); seen != "1 " || len(b.gaps(t, b.ns)) != 1 {
+		t.Errorf("before a sweep: seen %q, %d gaps", seen, len(b.gaps(t, b.ns)))
+	}
+	if _, err := txn.Commit(t.Context(), b.client, part); !errors.Is(err, txn.ErrCanceled) {
+		t.Errorf("a late copy: %v", err)
+	}
+	if drained, err := b.ns.Sweep(t.Context()); err != nil || drained != 1 || b.seen(t, 1, "order-1") != "1 4 " || len(b.gaps(t, b.ns)) != 0 {
+		t.Errorf("%d drained, %v, seen %q", drained, err, b.seen(t, 1, "order-1"))
+	}
+	for audit, err := range b.ns.ForcedAdvances(t.Context()) {
+		if err != nil || audit.Force != force(3) {
+			t.Errorf("%+v, %v", audit, err)
+		}
 	}
 }

@@ -108,7 +108,13 @@ func runCommand(ts *testscript.TestScript, neg bool, args []string) {
 			resolved[i] = ts.MkAbs(arg)
 		}
 	}
-	w.env = ts.Getenv
+	w.env = func(name string) string {
+		value := ts.Getenv(name)
+		if name == "DYNAFIN_CONFIG" && value != "" {
+			return ts.MkAbs(value)
+		}
+		return value
+	}
 	w.exit = w.run(context.Background(), resolved, ts.Stdout(), ts.Stderr())
 	if neg != (w.exit != app.ExitOK) {
 		ts.Fatalf("exit code %d", w.exit)

@@ -20,6 +20,7 @@ import (
 func ReconVerbs(a *app.App) []*cobra.Command {
 	of := func(use, short string, operation func(breaks) change.Operation, names ...string) *cobra.Command {
 		var cmd *cobra.Command
+		batch := ""
 		cmd, _ = changing(a, use, short, "dynafin recon breaks", func(_ context.Context, f *frame, store *app.Store) (change.Operation, map[string]string, error) {
 			with := flagsOf(cmd, names...)
 			d, err := a.Deployment()
@@ -30,9 +31,15 @@ func ReconVerbs(a *app.App) []*cobra.Command {
 			if err != nil {
 				return change.Operation{}, nil, err
 			}
+			for i, id := range f.ids {
+				if batch != "" {
+					f.ids[i] = batch + "/" + id
+				}
+			}
 			with["tenant"], err = a.Tenant()
 			return operation(breaks{r, with["tenant"], a.Now}), with, err
 		})
+		cmd.Flags().StringVar(&batch, "batch", "", "`BATCH` of the breaks, which are then named by their IDs alone")
 		for _, name := range names {
 			cmd.Flags().String(name, "", breakFlags[name])
 		}

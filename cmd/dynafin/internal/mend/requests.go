@@ -34,12 +34,15 @@ const effectHelp = "where the effect of a request is: ledger:TRANSACTION, or ite
 func RequestVerbs(a *app.App) []*cobra.Command {
 	of := func(use, short string, operation func(requests) change.Operation, names ...string) *cobra.Command {
 		var cmd *cobra.Command
+		var keys []string
 		cmd, _ = changing(a, use, short, "dynafin requests ls", func(_ context.Context, f *frame, store *app.Store) (change.Operation, map[string]string, error) {
 			with := flagsOf(cmd, names...)
 			r, err := requestsOf(a, store)
 			with["tenant"] = r.tenant
+			f.ids = append(f.ids, keys...)
 			return operation(r), with, err
 		})
+		cmd.Flags().StringArrayVar(&keys, "key", nil, "`KEY` of a request, as --id")
 		return cmd
 	}
 	release := of("release [KEY...]", "lets the client repeat an escalated request that has had no effect and will have none", requests.release, "effect", "vouch")

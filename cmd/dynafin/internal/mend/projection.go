@@ -1,0 +1,134 @@
+package mend
+
+import (
+	"context"
+	"iter"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dynafin/dynafin/cmd/dynafin/internal/app"
+	"github.com/dynafin/dynafin/cmd/dynafin/internal/change"
+	"github.com/dynafin/dynafin/projection"
+	"github.com/dynafin/dynafin/txn"
+)
+
+// ProjectionVerbs are the commands that change projections.
+func ProjectionVerbs(a *app.App) []*cobra.Command {
+	var cmd *cobra.Command
+	called, sources := "", []string(nil)
+	cmd, _ = changing(a, "resume [SOURCE...]", "passes versions that will never come, so that a source goes on; the View's own processes apply what follows",
+		"dynafin projection status", func(ctx context.Context, f *frame, store *app.Store) (change.Operation, map[string]string, error) {
+			with := flagsOf(cmd, "to", "namespace")
+			f.ids = append(f.ids, sources...)
+			d, err := a.Deployment()
+			if err != nil {
+				return change.Operation{}, nil, err
+			}
+			var names []string
+			if called != "" {
+				names = []string{called}
+			}
+			all, err := d.Views(store, names...)
+			if err != nil {
+				return change.Operation{}, nil, err
+			}
+			if len(all) > 1 {
+				return change.Operation{}, nil, app.Usage("which projection? name it with --projection")
+			}
+			with["projection"] = all[0].Name
+			number, err := namespaceOf(ctx, all[0].Projection, with["namespace"])
+			return gaps{all[0].Projection.Namespace(number)}.resume(), with, err
+		})
+	cmd.Flags().StringVar(&called, "projection", "", "`PROJECTION` to look at (default: the only one)")
+	cmd.Flags().StringArrayVar(&sources, "source", nil, "`SOURCE` that waits at a gap, as --id; repeatable")
+	cmd.Flags().String("to", "", "last `VERSION` to pass (default: the last that is missing before the first that is parked)")
+	cmd.Flags().String("namespace", "", "`NUMBER` of the namespace (default: the one that readers use)")
+	return []*cobra.Command{cmd}
+}
+
+// namespaceOf is the namespace that readers use, unless another one is named.
+func namespaceOf(ctx context.Context, p *projection.Projection, text string) (int, error) {
+	if text == "" {
+		alias, err := p.Alias(ctx)
+		return alias.Namespace, err
+	}
+	number, err := strconv.Atoi(text)
+	if err != nil || number < 1 {
+		return 0, app.Usage("--namespace %q is no number from 1", text)
+	}
+	return number, nil
+}
+
+// gaps makes the operations on the sources of a namespace that wait.
+type gaps struct{ *projection.Namespace }
+
+// gap is a source that waits at a missing version, behind which the first parked one is.
+type gap struct {
+	projection.Gap
+	first int64
+}
+
+// resume passes what is missing. It moves the checkpoint and leaves the events behind the gap to the processes that have the View: the next
+// event of the source applies them, or their Sweep.
+func (g gaps) resume() change.Operation {
+	return change.Operation{
+		Command: "projection resume", One: "source", Many: "sources", Done: "resumed", Fields: []string{"source", "missing", "parked", "highest", "first"},
+		Select: g.selected,
+		Build: func(ctx context.Context, item change.Item, note change.Note) ([]txn.Part, error) {
+			to := item.Hold.(gap).first - 1
+			if text := note.Args["to"]; text != "" {
+				var err error
+				if to, err = strconv.ParseInt(text, 10, 64); err != nil {
+					return nil, app.Usage("--to %q is no version", text)
+				}
+			}
+			part, err := g.ForcePart(ctx, projection.Force{Source: item.ID, To: to, By: note.By, Reason: note.Reason})
+			return []txn.Part{part}, err
+		},
+		Now: func(ctx context.Context, item change.Item) (string, error) {
+			c, err := g.Checkpoint(ctx, item.ID)
+			return "at version " + strconv.FormatInt(c.Version, 10), err
+		},
+	}
+}
+
+func (g gaps) selected(ctx context.Context, s change.Selection) iter.Seq2[change.Item, error] {
+	wanted := map[string]bool{}
+	for _, id := range s.IDs {
+		wanted[id] = true
+	}
+	return func(yield func(change.Item, error) bool) {
+		for found, err := range g.Gaps(ctx) {
+			if err == nil && (found.Since.After(s.AsOf) || len(wanted) > 0 && !wanted[found.Source]) {
+				continue
+			}
+			var item change.Item
+			if err == nil {
+				item, err = g.item(ctx, found)
+			}
+			if !yield(item, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+func (g gaps) item(ctx context.Context, found projection.Gap) (change.Item, error) {
+	of := gap{Gap: found}
+	for e, err := range g.ParkedEvents(ctx, found.Source) {
+		if err != nil {
+			return change.Item{}, err
+		}
+		of.first = e.Version
+		break
+	}
+	number := func(n int64) string { return strconv.FormatInt(n, 10) }
+	item := change.Item{ID: found.Source, Is: "waits for version " + number(found.Missing), Hold: of, Fields: change.Fields{
+		"source": found.Source, "missing": number(found.Missing), "parked": strconv.Itoa(int(found.Parked)), "highest": number(found.Highest), "first": number(of.first),
+	}}
+	if of.first <= found.Missing {
+		item.Skip = "nothing is missing: a process that has the View applies what is parked"
+	}
+	return item, nil
+}
