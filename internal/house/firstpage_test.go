@@ -64,7 +64,8 @@ func TestTheFirstPageIsShortAndTrue(t *testing.T) {
 	if lines := strings.Count(readme.text, "\n"); lines > maxFirstPage {
 		t.Errorf("README.md has %d lines, the limit is %d: what can wait belongs into docs", lines, maxFirstPage)
 	}
-	report(t, checkPicture(readme, floors, tr.nested))
+	index, _ := tr.named("docs/README.md")
+	report(t, checkPicture(index, floors, tr.nested))
 	report(t, checkPlanted(readme, planted))
 }
 
