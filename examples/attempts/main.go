@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/dynafin/dynafin/dynamosim"
@@ -68,13 +69,13 @@ type outcome struct {
 func (o outcome) String() string {
 	wrong := ""
 	if different(o.heard) != 1 || o.orders != 1 {
-		wrong = "  WRONG"
+		wrong = "WRONG"
 	}
 	heard := fmt.Sprint(different(o.heard))
 	if repeats := len(o.heard) - different(o.heard); repeats > 0 {
 		heard += ", twice"
 	}
-	return fmt.Sprintf("%-8d%-11s%s%s", o.orders, heard, cmp.Or(o.told, "nothing"), wrong)
+	return strings.TrimRight(fmt.Sprintf("%-8d%-11s%-20s%s", o.orders, heard, cmp.Or(o.told, "nothing"), wrong), " ")
 }
 
 // different counts the different ones.
