@@ -62,7 +62,8 @@ var links = map[string][]string{
 }
 
 // neverLinked are packages of this module that must not reach a user's program through a primitive.
-var neverLinked = slices.Concat([]string{"dynamosim", "invariant", "examples", "internal/house"}, testSupport)
+var neverLinked = slices.Concat([]string{"dynamosim", "invariant", "loadtest", "storetest", "examples", "cmd",
+	"otel", "lambda", "internal/house"}, testSupport)
 
 // testSupport are packages that only tests import.
 var testSupport = []string{"internal/chance", "internal/stores", "internal/golden", "outbox/internal/publishertest"}
@@ -96,6 +97,32 @@ func within(path, dir string) bool { return path == dir || strings.HasPrefix(pat
 func TestImportingAPackageLinksOnlyWhatItNeeds(t *testing.T) {
 	tr := checkout(t)
 	report(t, checkLinks(links, tr.packages, func(path string) bool { return tr.deps[path].Standard }))
+}
+
+// TestImportingAPrimitiveCompilesNoHarness says it without the table: whatever the table allows, an importer of a primitive compiles
+// no simulator, no harness, nothing of OpenTelemetry, and no client of a broker.
+func TestImportingAPrimitiveCompilesNoHarness(t *testing.T) {
+	banned := []string{"go.opentelemetry.io", sdk + "/service/sqs", sdk + "/service/sns", sdk + "/service/eventbridge", sdk + "/service/kinesis",
+		"github.com/ThreeDotsLabs/watermill", "pgregory.net/rapid", "github.com/anishathalye/porcupine", "testing"}
+	for _, name := range neverLinked {
+		banned = append(banned, modulePath+"/"+name)
+	}
+	seen := 0
+	for _, p := range checkout(t).packages {
+		name := rel(p.ImportPath)
+		if floors[name] != 2 && floors[name] != 3 || name == "dynamosim" || slices.Contains(testSupport, name) {
+			continue
+		}
+		seen++
+		for _, dep := range p.Deps {
+			if slices.ContainsFunc(banned, func(path string) bool { return within(dep, path) }) {
+				t.Errorf("importing %s compiles %s", name, dep)
+			}
+		}
+	}
+	if seen < 11 {
+		t.Errorf("%d packages were looked at", seen)
+	}
 }
 
 func TestEveryPublicPackageSaysWhatItLinks(t *testing.T) {
