@@ -37,6 +37,8 @@ var commands = []app.Command{
 	noun("sentinel", "unique names and who holds them", look.Sentinel, mend.SentinelVerbs),
 	noun("audit", "who changed what, when and why", mend.AuditVerbs),
 	noun("table", "the tables of a deployment", look.Table),
+	noun("shards", "how even keys are spread", look.Shards),
+	look.Cost,
 	look.IAM,
 	look.Doctor,
 	about.Explain,

@@ -134,7 +134,7 @@ func consumed(result any) (units capacity.Units) {
 	}
 	for _, c := range all {
 		if c.CapacityUnits != nil {
-			units += capacity.Units(*c.CapacityUnits*2 + 0.5) // halves, as the service counts them
+			units += capacity.FromWire(*c.CapacityUnits)
 		}
 	}
 	return units
