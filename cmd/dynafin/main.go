@@ -19,6 +19,7 @@ import (
 
 	"github.com/dynafin/dynafin/cmd/dynafin/internal/about"
 	"github.com/dynafin/dynafin/cmd/dynafin/internal/app"
+	"github.com/dynafin/dynafin/cmd/dynafin/internal/demo"
 	"github.com/dynafin/dynafin/cmd/dynafin/internal/look"
 	"github.com/dynafin/dynafin/cmd/dynafin/internal/mend"
 	"github.com/dynafin/dynafin/internal/ambient"
@@ -41,6 +42,8 @@ var commands = []app.Command{
 	look.Cost,
 	look.IAM,
 	look.Doctor,
+	look.Report,
+	demo.Command,
 	about.Explain,
 	about.Version,
 }

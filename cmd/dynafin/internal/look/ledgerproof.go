@@ -89,8 +89,7 @@ func (b *books) found(rows iter.Seq2[txn.Item, error]) (accounts []string, err e
 	return accounts, nil
 }
 
-func (b *books) printTrial(tb ledger.TrialBalance, whole bool) error {
-	l := app.List[trialRow]{Schema: "ledger.trial-balance/v1", Table: b.deploy.Ledger.Table, Empty: "no accounts"}
+func trialRows(tb ledger.TrialBalance) (rows []trialRow) {
 	for _, t := range tb.Rows {
 		row := trialRow{Account: t.Account, Asset: t.Currency.Code(), Side: t.Side.String(), Reserved: app.AsMoney(t.Reserved), Postings: strconv.FormatInt(t.Postings, 10)}
 		if t.Signed.Sign() < 0 {
@@ -98,9 +97,13 @@ func (b *books) printTrial(tb ledger.TrialBalance, whole bool) error {
 		} else {
 			row.Debit = app.AsMoney(t.Signed)
 		}
-		l.Items = append(l.Items, row)
+		rows = append(rows, row)
 	}
-	l.Columns = []app.Column[trialRow]{
+	return rows
+}
+
+func trialColumns() []app.Column[trialRow] {
+	return []app.Column[trialRow]{
 		{Name: "account", Value: func(r trialRow) string { return r.Account }},
 		{Name: "asset", Value: func(r trialRow) string { return r.Asset }},
 		{Name: "side", Value: func(r trialRow) string { return r.Side }},
@@ -109,6 +112,10 @@ func (b *books) printTrial(tb ledger.TrialBalance, whole bool) error {
 		amount("reserved", func(r trialRow) *app.Money { return r.Reserved }),
 		{Name: "postings", Kind: app.Number, Value: func(r trialRow) string { return r.Postings }},
 	}
+}
+
+func (b *books) printTrial(tb ledger.TrialBalance, whole bool) error {
+	l := app.List[trialRow]{Schema: "ledger.trial-balance/v1", Table: b.deploy.Ledger.Table, Items: trialRows(tb), Columns: trialColumns(), Empty: "no accounts"}
 	sums := sumsText(tb.Sums)
 	l.Foot = []string{"sum " + sums}
 	l.Next = fmt.Sprintf("dynafin ledger verify --tenant %s", quoted(b.tenant))

@@ -186,15 +186,7 @@ its producer: publish it again. If it never was, an operator passes over it. Fin
 				}
 				l.Items = append(l.Items, gaps...)
 			}
-			l.Columns = []app.Column[gapItem]{
-				{Name: "projection", Value: func(g gapItem) string { return g.Projection }},
-				{Name: "namespace", Kind: app.Number, Value: func(g gapItem) string { return strconv.Itoa(g.Namespace) }},
-				{Name: "source", Kind: app.ID, Value: func(g gapItem) string { return g.Source }},
-				{Name: "missing_version", Title: "missing", Kind: app.Number, Value: func(g gapItem) string { return g.Missing }},
-				{Name: "parked", Kind: app.Number, Value: func(g gapItem) string { return g.Parked }},
-				{Name: "highest_version", Title: "highest", Kind: app.Number, Value: func(g gapItem) string { return g.Highest }},
-				age("since", "", a.Now(), func(g gapItem) time.Time { return g.since }),
-			}
+			l.Columns = gapColumns(a.Now())
 			if len(l.Items) > 0 {
 				g := l.Items[0]
 				l.Next = fmt.Sprintf("dynafin projection resume --projection %s --source %s --dry-run", quoted(g.Projection), quoted(g.Source))
@@ -207,5 +199,17 @@ its producer: publish it again. If it never was, an operator passes over it. Fin
 			f.add(bad.n, "unreadable record", "unreadable records")
 			return f.err()
 		},
+	}
+}
+
+func gapColumns(now time.Time) []app.Column[gapItem] {
+	return []app.Column[gapItem]{
+		{Name: "projection", Value: func(g gapItem) string { return g.Projection }},
+		{Name: "namespace", Kind: app.Number, Value: func(g gapItem) string { return strconv.Itoa(g.Namespace) }},
+		{Name: "source", Kind: app.ID, Value: func(g gapItem) string { return g.Source }},
+		{Name: "missing_version", Title: "missing", Kind: app.Number, Value: func(g gapItem) string { return g.Missing }},
+		{Name: "parked", Kind: app.Number, Value: func(g gapItem) string { return g.Parked }},
+		{Name: "highest_version", Title: "highest", Kind: app.Number, Value: func(g gapItem) string { return g.Highest }},
+		age("since", "", now, func(g gapItem) time.Time { return g.since }),
 	}
 }
