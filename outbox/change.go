@@ -74,6 +74,17 @@ func (c *change) fail(field string, err error) {
 	}
 }
 
+// ours requires that the event is listed on the shard that was read, for this service: it may share its table with others.
+func (c *change) ours(o *Outbox, shard int) {
+	partition := keys.OutboxReadyPartition
+	if transitions[c.step].from == Parked {
+		partition = keys.OutboxParkedPartition
+	}
+	pk, err := partition(o.config.Service, shard)
+	c.fail("Placement.Shard", err)
+	c.Require(o.config.IndexPK, text(pk))
+}
+
 // list puts the event into the sparse index, or moves it there.
 func (c *change) list(o *Outbox, key keys.Key, err error) {
 	c.fail("EventID", err)

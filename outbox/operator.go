@@ -41,12 +41,12 @@ const (
 
 // Redrive returns the part that makes a parked event READY again, due at a time, with its attempts counted anew, and
 // leaves a note of who decided so (AP16). The record is what was read; of the note By, Reason and At are the operator's. If
-// the event has changed since, the Commit fails with a [StaleError].
+// the event has changed since, or is one of another service, the Commit fails with a [StaleError].
 //
 // Cost: 2 write units for each KiB begun of the record and of the note, and 2 of the index.
 func (o *Outbox) Redrive(r Record, due time.Time, note Audit) txn.Part {
 	c := o.change(stepRedrive, r.seen())
-	c.Require(attrShard, number(int64(r.Placement.Shard)))
+	c.ours(o, r.Placement.Shard)
 	c.Set(attrAttempt, number(0))
 	c.due(o, r.Placement.Shard, due)
 	return o.audited(c, r, note)
@@ -58,6 +58,7 @@ func (o *Outbox) Redrive(r Record, due time.Time, note Audit) txn.Part {
 // Cost: 2 write units for each KiB begun of the record and of the note, and 1 of the index.
 func (o *Outbox) Pass(r Record, note Audit) txn.Part {
 	c := o.change(stepPass, r.seen())
+	c.ours(o, r.Placement.Shard)
 	c.setTime(attrPassed, note.At)
 	c.Remove(o.config.IndexPK, o.config.IndexSK)
 	return o.audited(c, r, note)
@@ -70,6 +71,7 @@ func (o *Outbox) Pass(r Record, note Audit) txn.Part {
 // Cost: as for [Outbox.Redrive].
 func (o *Outbox) Hold(r Record, note Audit) txn.Part {
 	c := o.change(stepHold, r.seen())
+	c.ours(o, r.Placement.Shard)
 	c.Set(attrFailure, text(cut("held: "+note.Reason, MaxReasonBytes)))
 	c.setTime(attrFailedAt, note.At)
 	key, err := keys.OutboxParked(o.config.Service, r.Placement.Shard, note.At, r.Event.ID)

@@ -106,6 +106,27 @@ func TestADecisionNeedsAName(t *testing.T) {
 	}
 }
 
+// Services may share a table. Nobody decides about the events of another by mistake: its own relays would lose them.
+func TestAServiceDecidesAboutItsOwnEvents(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	parked, ready := b.in(t, "order-1", outbox.Parked), b.in(t, "order-2", outbox.Ready)
+	other := outbox.New(outbox.Config{Service: "payments", Table: b.orders})
+	for step, part := range map[string]txn.Part{
+		"redrive": other.Redrive(parked, day, note), "pass": other.Pass(parked, note), "hold": other.Hold(ready, note),
+	} {
+		if _, err := impatient(b.client).Commit(t.Context(), part); !errors.Is(err, outbox.ErrStale) {
+			t.Errorf("%s: %v", step, err)
+		}
+	}
+	if err := other.Reschedule(t.Context(), b.client, ready, day); !errors.Is(err, outbox.ErrStale) {
+		t.Errorf("reschedule: %v", err)
+	}
+	if p, r := b.get(t, parked.Event.ID), b.get(t, ready.Event.ID); p.Version != parked.Version || r.Version != ready.Version {
+		t.Errorf("%+v, %+v", p, r)
+	}
+}
+
 // An event goes on on the shard that it has: on one that somebody made up no relay would look for it.
 func TestAMadeUpShardHidesNoEvent(t *testing.T) {
 	t.Parallel()
@@ -121,6 +142,9 @@ func TestAMadeUpShardHidesNoEvent(t *testing.T) {
 		made.Placement.Shard += shard
 		if err := b.events.Reschedule(t.Context(), b.client, made, day); !errors.Is(err, outbox.ErrStale) {
 			t.Errorf("rescheduled on shard %d: %v", made.Placement.Shard, err)
+		}
+		if _, err := impatient(b.client).Commit(t.Context(), b.events.Hold(made, note)); !errors.Is(err, outbox.ErrStale) {
+			t.Errorf("held on shard %d: %v", made.Placement.Shard, err)
 		}
 	}
 	if listed := b.ready(t, day.Add(time.Hour)); len(listed) != 1 {

@@ -151,7 +151,7 @@ func holdsVersion(stored txn.Item, version int64) bool {
 // reschedule moves a READY event to another due time.
 func (o *Outbox) reschedule(s seen, due time.Time) *change {
 	c := o.change(stepReschedule, s)
-	c.Require(attrShard, number(int64(s.shard)))
+	c.ours(o, s.shard)
 	c.due(o, s.shard, due)
 	at, err := keys.Time(due)
 	c.fail("due", err)
@@ -161,8 +161,8 @@ func (o *Outbox) reschedule(s seen, due time.Time) *change {
 	return c
 }
 
-// Reschedule moves a READY event to another due time (AP16). The record is what was read: if it has changed since, the
-// error is a [StaleError] and nothing changes. Repeating it is safe.
+// Reschedule moves a READY event to another due time (AP16). The record is what was read: if it has changed since, or is one
+// of another service, the error is a [StaleError] and nothing changes. Repeating it is safe.
 //
 // Cost: 1 write unit for each KiB begun of the record, and 2 of the index.
 func (o *Outbox) Reschedule(ctx context.Context, client UpdateClient, r Record, due time.Time) (err error) {
