@@ -30,6 +30,9 @@ mutants: ## make known mistakes in the ledger's code, one by one, and see that i
 bench: ## run the benchmarks; compare ratios within one run
 	go test -run '^$$' -bench . -benchmem ./...
 
+bench-docs: ## measure the library beside what people use instead and write docs/bench.md anew (minutes, on a quiet machine)
+	go -C bench run .
+
 generate: ## rewrite the generated files
 	go generate ./...
 

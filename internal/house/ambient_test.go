@@ -39,6 +39,7 @@ var ambientAllowed = map[string]string{
 	"storetest":                "identities that no other run on a table may meet, and indexes of real tables that lag",
 	"invariant/ledger_test.go": "a handler in a bubble, whose clock is virtual",
 	"invariant/clock.go":       "the clock of a bubble, where time is virtual",
+	"bench":                    "a benchmark measures the time of the process",
 	"examples/brokerage":       "a program owns its process: the time of acceptance, the name of the run, progress on a terminal",
 	"export/scan.go":           "default of ScanConfig.Now",
 	"inbox/inbox.go":           "default of Config.Now",
