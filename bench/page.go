@@ -156,7 +156,7 @@ var pinned = regexp.MustCompile(`"(@?[a-z-]+(?:/[a-z-]+)?)": "(\d[\d.]*)"`)
 
 // packages are those of package.json.
 func packages() (lines []string) {
-	text, err := os.ReadFile(nodeDir + "/package.json")
+	text, err := os.ReadFile(sources + "/package.json")
 	if err != nil {
 		return nil
 	}

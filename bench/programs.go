@@ -18,20 +18,43 @@ import (
 
 // Programs in other languages. What is not installed is not measured, and the page says so.
 
-// nodeDir has the scripts, and node_modules if they were installed.
-const nodeDir = "node"
+// Scripts are in sources; they run in nodeDir, beside their packages.
+const (
+	sources = "node"
+	nodeDir = "../bin/bench"
+)
 
-// hasNode installs the packages of the scripts if there is npm, and says whether they can run.
+// hasNode puts the scripts beside their packages, which it installs if there is npm, and says whether they can run.
 func hasNode(ctx context.Context) bool {
 	if _, err := exec.LookPath("node"); err != nil {
 		return false
 	}
-	if _, err := os.Stat(filepath.Join(nodeDir, "node_modules")); err == nil {
+	_, installed := os.Stat(filepath.Join(nodeDir, "node_modules"))
+	if err := copyScripts(); err != nil {
+		return false
+	}
+	if installed == nil {
 		return true
 	}
-	install := exec.CommandContext(ctx, "npm", "install", "--no-audit", "--no-fund", "--ignore-scripts", "--silent")
+	install := exec.CommandContext(ctx, "npm", "install", "--no-package-lock", "--no-audit", "--no-fund", "--ignore-scripts", "--silent")
 	install.Dir, install.Stderr = nodeDir, os.Stderr
 	return install.Run() == nil
+}
+
+func copyScripts() error {
+	if err := os.MkdirAll(nodeDir, 0o755); err != nil {
+		return err
+	}
+	for _, name := range []string{"package.json", "powertools.mjs", "dynalite.mjs"} {
+		text, err := os.ReadFile(filepath.Join(sources, name))
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(nodeDir, name), text, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // powertools runs the commands in Node.js, and takes the time that they took there.
