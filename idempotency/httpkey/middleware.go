@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"slices"
 	"time"
@@ -155,6 +156,17 @@ func (m *Middleware) Wrap(next http.Handler) http.Handler {
 	})
 }
 
+// read reads a whole body, and at least one byte more than it may have if it is larger.
+func (m *Middleware) read(body io.Reader) ([]byte, error) {
+	if body == nil {
+		return nil, nil
+	}
+	if limit := m.config.RequestBytesMax; limit < math.MaxInt64 {
+		body = io.LimitReader(body, limit+1)
+	}
+	return io.ReadAll(body)
+}
+
 // serve finds the response to a request with a key.
 func (m *Middleware) serve(seen *Observation, next http.Handler, r *http.Request, key string, err error) Response {
 	seen.Err = err
@@ -168,7 +180,7 @@ func (m *Middleware) serve(seen *Observation, next http.Handler, r *http.Request
 	if tenant, seen.Err = m.config.Tenant(r); seen.Err != nil {
 		return m.problem(http.StatusForbidden, "The client is not known", "")
 	}
-	body, err := io.ReadAll(io.LimitReader(r.Body, m.config.RequestBytesMax+1))
+	body, err := m.read(r.Body)
 	if seen.Err = err; err != nil {
 		return m.problem(http.StatusBadRequest, "The body could not be read", "")
 	}

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -264,6 +266,26 @@ func TestBodiesAreReadWholeAndBounded(t *testing.T) {
 	s.wantRuns("bodies", 3)
 	if _, err := s.requests.Get(t.Context(), s.client, "acme", "key-1001"); !errors.Is(err, idempotency.ErrNotFound) {
 		t.Errorf("something was claimed: %v", err)
+	}
+}
+
+// A limit as high as a number can be, and a request that was made by hand without a body.
+func TestBodiesWithoutALimitAndRequestsWithoutABody(t *testing.T) {
+	t.Parallel()
+	s := newService(t, httpkey.Config{RequestBytesMax: math.MaxInt64}, created)
+	if got := s.send(pay("key-1")); got.status != 201 || got.body != fmt.Sprintf(`{"paid":%q}`, pay("").body) {
+		t.Errorf("%+v", got)
+	}
+	other := pay("key-1")
+	other.body = "another"
+	s.wantProblem("another body", s.send(other), 422, "Idempotency-Key is already used")
+
+	r := s.request(t.Context(), pay("key-2"))
+	r.Body = nil
+	got := httptest.NewRecorder()
+	s.server.Config.Handler.ServeHTTP(got, r)
+	if got.Code != 201 || got.Body.String() != `{"paid":""}` {
+		t.Errorf("%d %s", got.Code, got.Body)
 	}
 }
 
