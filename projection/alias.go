@@ -74,18 +74,33 @@ func decodeAlias(key keys.Key, item txn.Item) (Alias, error) {
 func (ns *Namespace) Cutover(ctx context.Context, from Alias, by string) (_ Alias, err error) {
 	ctx, op := ns.watch.Begin(ctx, "AP13.cutover")
 	defer op.End(&err)
-	key, err := ns.buildKey(by)
+	proved, err := ns.provedWrite(by)
 	if err != nil {
 		return Alias{}, err
 	}
+	return ns.repoint(ctx, from, by, proved)
+}
+
+// CutoverPart returns the part that moves readers to this namespace, to be committed beside other writes: an operator's audit record, for
+// example. Conditions, errors and cost are those of [Namespace.Cutover], but for a repeat, which is cancelled.
+func (ns *Namespace) CutoverPart(from Alias, by string) txn.Part {
+	proved, err := ns.provedWrite(by)
+	if err != nil {
+		return txn.BadPart(LabelCutover, err)
+	}
+	return ns.repointPart(from, by, proved)
+}
+
+// provedWrite is the check that the build of the namespace is proved.
+func (ns *Namespace) provedWrite(by string) (txn.Write, error) {
+	key, err := ns.buildKey(by)
 	table := ns.p.config.Table
-	proved := txn.Write{
+	return txn.Write{
 		Action: txn.ActionCheck, Table: table, Key: table.Key(key.PK, key.SK),
 		Condition: "#v = :v AND #state = :proved", Names: map[string]string{"#v": attrFormat, "#state": attrState},
 		Values:  map[string]types.AttributeValue{":v": number(recordFormat), ":proved": text(string(Proved))},
 		Explain: func(txn.Item) error { return ns.state("its build is not " + string(Proved)) },
-	}
-	return ns.repoint(ctx, from, by, proved)
+	}, err
 }
 
 // Rollback moves readers back to the namespace that was read before from, on condition that the alias still is from. Then
@@ -95,32 +110,74 @@ func (ns *Namespace) Cutover(ctx context.Context, from Alias, by string) (_ Alia
 func (p *Projection) Rollback(ctx context.Context, from Alias, by string) (_ Alias, err error) {
 	ctx, op := p.watch.Begin(ctx, "AP13.rollback")
 	defer op.End(&err)
-	ns := p.Namespace(max(from.Previous, 1))
-	if from.Previous == 0 && ns.err == nil {
-		return Alias{}, ns.state("the alias has no namespace to go back to")
-	}
-	if _, err := ns.buildKey(by); err != nil {
+	ns, err := p.before(from, by)
+	if err != nil {
 		return Alias{}, err
 	}
 	return ns.repoint(ctx, from, by)
 }
 
+// RollbackPart returns the part that moves readers back, to be committed beside other writes. Conditions, errors and cost are those of
+// [Projection.Rollback], but for a repeat, which is cancelled.
+func (p *Projection) RollbackPart(from Alias, by string) txn.Part {
+	ns, err := p.before(from, by)
+	if err != nil {
+		return txn.BadPart(LabelCutover, err)
+	}
+	return ns.repointPart(from, by)
+}
+
+// before is the namespace that was read before an alias.
+func (p *Projection) before(from Alias, by string) (*Namespace, error) {
+	ns := p.Namespace(max(from.Previous, 1))
+	if from.Previous == 0 && ns.err == nil {
+		return nil, ns.state("the alias has no namespace to go back to")
+	}
+	_, err := ns.buildKey(by)
+	return ns, err
+}
+
+func (ns *Namespace) repointPart(from Alias, by string, checks ...txn.Write) txn.Part {
+	w, _, err := ns.repointWrite(from, by, nil)
+	if err != nil {
+		return txn.BadPart(LabelCutover, err)
+	}
+	return part(LabelCutover, append([]txn.Write{w}, checks...)...)
+}
+
 // repoint moves the alias to this namespace.
 func (ns *Namespace) repoint(ctx context.Context, from Alias, by string, checks ...txn.Write) (Alias, error) {
-	key, err := ns.p.aliasKey()
+	var stored Alias
+	w, to, err := ns.repointWrite(from, by, &stored)
 	if err != nil {
 		return Alias{}, err
+	}
+	_, err = ns.p.commit(ctx, part(LabelCutover, append([]txn.Write{w}, checks...)...))
+	if err != nil && stored.Namespace == to.Namespace && stored.Previous == to.Previous && stored.Version == to.Version && stored.By == by {
+		return stored, nil // an earlier call did it
+	}
+	if err != nil {
+		return Alias{}, err
+	}
+	return to, nil
+}
+
+// repointWrite is the write that moves the alias to this namespace. A refusal leaves the alias that it met in met, unless that is nil.
+func (ns *Namespace) repointWrite(from Alias, by string, met *Alias) (txn.Write, Alias, error) {
+	key, err := ns.p.aliasKey()
+	if err != nil {
+		return txn.Write{}, Alias{}, err
 	}
 	at := ns.p.config.Now()
 	now, err := ns.p.now()
 	if err != nil {
-		return Alias{}, err
+		return txn.Write{}, Alias{}, err
 	}
 	switch {
 	case from.Namespace == ns.number:
-		return Alias{}, ns.state("readers are there")
+		return txn.Write{}, Alias{}, ns.state("readers are there")
 	case from.Version == 0 && (from.Namespace != 1 || from.Previous != 0):
-		return Alias{}, ns.state("no alias was read like that")
+		return txn.Write{}, Alias{}, ns.state("no alias was read like that")
 	}
 	to := Alias{Namespace: ns.number, Previous: from.Namespace, Version: from.Version + 1, MovedAt: at.UTC(), By: by}
 	c := newChange()
@@ -143,22 +200,16 @@ func (ns *Namespace) repoint(ctx context.Context, from Alias, by string, checks 
 		}
 	}
 	w.Fence, w.Settles = true, true
-	var stored *Alias
 	w.Explain = func(old txn.Item) error {
 		found, err := decodeAlias(key, old)
 		if err != nil {
 			return err
 		}
-		stored = &found
+		if met != nil {
+			*met = found
+		}
 		return ns.state("the alias is at namespace " + strconv.Itoa(found.Namespace) + ", version " + strconv.FormatInt(found.Version, 10) +
 			", not as it was read")
 	}
-	_, err = ns.p.commit(ctx, part(LabelCutover, append([]txn.Write{w}, checks...)...))
-	if err != nil && stored != nil && stored.Namespace == to.Namespace && stored.Previous == to.Previous && stored.Version == to.Version && stored.By == by {
-		return *stored, nil // an earlier call did it
-	}
-	if err != nil {
-		return Alias{}, err
-	}
-	return to, nil
+	return w, to, nil
 }

@@ -116,7 +116,31 @@ func TestARebuildIsProvedBeforeReadersMove(t *testing.T) {
 	if _, err := b.p.Rollback(t.Context(), alias, "bob"); !errors.Is(err, projection.ErrState) {
 		t.Errorf("roll back to nowhere: %v", err)
 	}
+	b.movesByParts(t, next)
 	b.refusesMadeUpAliases(t)
+}
+
+// movesByParts moves readers there and back in transactions of the caller's own. A repeat is refused.
+func (b *bench) movesByParts(t *testing.T, next *projection.Namespace) {
+	t.Helper()
+	for _, move := range []func(projection.Alias) txn.Part{
+		func(a projection.Alias) txn.Part { return b.p.RollbackPart(a, "ann") },
+		func(a projection.Alias) txn.Part { return next.CutoverPart(a, "ann") },
+	} {
+		from, err := b.p.Alias(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := txn.Commit(t.Context(), b.client, move(from)); err != nil {
+			t.Errorf("from namespace %d: %v", from.Namespace, err)
+		}
+		if to, err := b.p.Alias(t.Context()); err != nil || to.Namespace != from.Previous || to.Previous != from.Namespace || to.Version != from.Version+1 {
+			t.Errorf("from %+v to %+v: %v", from, to, err)
+		}
+		if _, err := txn.Commit(t.Context(), b.client, move(from)); !errors.Is(err, projection.ErrState) {
+			t.Errorf("a repeat: %v", err)
+		}
+	}
 }
 
 // refusesMadeUpAliases holds that readers go back to where they were only.

@@ -12,7 +12,9 @@ import (
 
 	"github.com/dynafin/dynafin/cmd/dynafin/internal/change"
 	"github.com/dynafin/dynafin/dynamosim"
+	"github.com/dynafin/dynafin/idempotency"
 	"github.com/dynafin/dynafin/outbox"
+	"github.com/dynafin/dynafin/projection"
 	"github.com/dynafin/dynafin/txn"
 )
 
@@ -20,7 +22,17 @@ func init() {
 	maps.Copy(seeds, map[string]func(context.Context, *world) error{
 		"parked": seedParked,
 		"ready":  seedReady,
-		"audit":  func(_ context.Context, w *world) error { return w.db.CreateTable("Audit") },
+		"bus-back": func(ctx context.Context, w *world) error {
+			w.now = w.now.Add(time.Minute)
+			return w.publish(ctx, false, nil)
+		},
+		"sweep": func(ctx context.Context, w *world) error {
+			_, err := w.positions().Sweep(ctx)
+			return err
+		},
+		"repaired": repaired,
+		"mended":   mended,
+		"audit":    func(_ context.Context, w *world) error { return w.db.CreateTable("Audit") },
 	})
 }
 
@@ -99,3 +111,20 @@ func resumeCommand(ts *testscript.TestScript, neg bool, args []string) {
 func lastRunCommand(ts *testscript.TestScript, neg bool, args []string) {
 	runCommand(ts, neg, append(args[1:], lastRun(ts)))
 }
+
+func (w *world) positions() *projection.Namespace {
+	return projection.New(w.db.Client(), projection.Config{Name: "positions", Table: txn.Table{Name: "Positions"}, Now: w.Now}).Namespace(1)
+}
+
+// repaired lets a repair worker find out what became of everything, an hour later.
+func repaired(ctx context.Context, w *world) error {
+	w.now = w.now.Add(time.Hour)
+	worker := idempotency.NewRepairWorker(w.requests(), w.db.Client(), idempotency.ProberFunc(func(context.Context, idempotency.Record) (idempotency.Finding, error) {
+		return idempotency.Found(idempotency.Result{Code: "201"}), nil
+	}), idempotency.RepairConfig{Tenants: idempotency.Tenants("acme")})
+	_, err := worker.Once(ctx)
+	return err
+}
+
+// mended puts back what tampered has changed.
+func mended(ctx context.Context, w *world) error { return setPostingSource(ctx, w, "req-pay-1") }

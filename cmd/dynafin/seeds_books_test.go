@@ -58,7 +58,10 @@ func books(ctx context.Context, w *world) error {
 }
 
 // tampered changes a posting behind the ledger's back.
-func tampered(ctx context.Context, w *world) error {
+func tampered(ctx context.Context, w *world) error { return setPostingSource(ctx, w, "somebody else") }
+
+// setPostingSource writes the source of the first posting of revenue, as no ledger does.
+func setPostingSource(ctx context.Context, w *world, source string) error {
 	client := w.db.Client()
 	out, err := client.Query(ctx, &dynamodb.QueryInput{
 		TableName: aws.String(ledger.DefaultTable), KeyConditionExpression: aws.String("PK = :pk"),
@@ -68,7 +71,7 @@ func tampered(ctx context.Context, w *world) error {
 		return fmt.Errorf("no postings: %w", err)
 	}
 	item := out.Items[0]
-	item["source"] = &types.AttributeValueMemberS{Value: "somebody else"}
+	item["source"] = &types.AttributeValueMemberS{Value: source}
 	_, err = client.PutItem(ctx, &dynamodb.PutItemInput{TableName: aws.String(ledger.DefaultTable), Item: item})
 	return err
 }

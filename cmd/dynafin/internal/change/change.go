@@ -137,7 +137,7 @@ func Apply(ctx context.Context, op Operation, s Selection, set Settings) (*Repor
 		set.MaxUnits = MaxUnits
 	}
 	r := &run{op: op, set: set, stage: newStage(set.Journal.Client),
-		Report: Report{Command: op.Command, DryRun: set.DryRun, Skipped: map[string][]string{}}}
+		Report: Report{Command: op.Command, DryRun: set.DryRun, Skipped: map[string][]Item{}}}
 	if err := r.begin(ctx, s); err != nil {
 		return &r.Report, err
 	}
@@ -214,13 +214,13 @@ func (r *run) plan(ctx context.Context) error {
 		switch {
 		case err != nil:
 			r.Matched++
-			r.skip(err.Error(), item.ID)
+			r.skip(err.Error(), item)
 		case !match(r.where, item.Fields):
 		case done[item.ID]:
 			r.Matched++
 		case item.Skip != "":
 			r.Matched++
-			r.skip(item.Skip, item.ID)
+			r.skip(item.Skip, item)
 		default:
 			r.Matched++
 			r.todo = append(r.todo, item)
@@ -276,7 +276,7 @@ func (r *run) rehearse(ctx context.Context) error {
 			did, err = r.stage.rehearse(ctx, parts)
 		}
 		if reason, ok := skipped(err); ok {
-			r.skip(reason, item.ID)
+			r.skip(reason, item)
 			continue
 		}
 		if err != nil {
@@ -394,7 +394,7 @@ const progressEvery = 1000
 func (r *run) change(ctx context.Context, item Item) (capacity.Units, error) {
 	receipt, err := r.commit(ctx, item)
 	if reason, ok := skipped(err); ok {
-		r.skip(reason, item.ID)
+		r.skip(reason, item)
 		return r.Units / capacity.Units(max(r.Planned, 1)), nil // a refusal costs about as much
 	}
 	if err != nil {

@@ -20,7 +20,7 @@ type Report struct {
 	// Changes are the items that changed, with what they are now.
 	Changes []Changed
 	// Skipped are the items that did not, by reason.
-	Skipped map[string][]string
+	Skipped map[string][]Item
 	// Writes are those of a dry run, by item.
 	Writes []Planned
 	// Spent is what the changes cost, Waited how long the limit held them up.
@@ -46,4 +46,4 @@ func (r *Report) SkippedCount() (n int) {
 	return n
 }
 
-func (r *Report) skip(reason, id string) { r.Skipped[reason] = append(r.Skipped[reason], id) }
+func (r *Report) skip(reason string, item Item) { r.Skipped[reason] = append(r.Skipped[reason], item) }

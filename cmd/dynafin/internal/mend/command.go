@@ -168,16 +168,20 @@ func (f *frame) print(op change.Operation, report *change.Report, table string) 
 		list.Items = append(list.Items, outcome{Item: c.Item, Result: op.Done, Was: c.Was, Is: c.Is, Audit: report.Run})
 	}
 	for _, reason := range slices.Sorted(maps.Keys(report.Skipped)) {
-		for _, id := range report.Skipped[reason] {
-			list.Items = append(list.Items, outcome{Item: id, Result: "skipped", Reason: reason})
+		for _, item := range report.Skipped[reason] {
+			list.Items = append(list.Items, outcome{Item: item.ID, Result: "skipped", Was: item.Is, Reason: reason})
 		}
 	}
 	before := ""
 	if report.Before > 0 {
 		before = fmt.Sprintf("   %s before %d", op.Done, report.Before)
 	}
-	list.Foot = []string{fmt.Sprintf("%s %d%s   skipped %d   write units %s   audit %s",
-		op.Done, len(report.Changes), before, report.SkippedCount(), report.Spent, report.Run)}
+	audit := ""
+	if report.Planned > 0 || report.Before > 0 {
+		audit = "   audit " + report.Run
+	}
+	list.Foot = []string{fmt.Sprintf("%s %d%s   skipped %d   write units %s%s",
+		op.Done, len(report.Changes), before, report.SkippedCount(), report.Spent, audit)}
 	if more := len(list.Items) - rowsMax; more > 0 && !f.a.Machine() {
 		list.Items = list.Items[:rowsMax]
 		list.Foot = append([]string{fmt.Sprintf("and %d more: -o jsonl has all of them, and so has dynafin audit ls --run %s", more, report.Run)}, list.Foot...)

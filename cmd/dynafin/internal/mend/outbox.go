@@ -257,7 +257,7 @@ func describe(r outbox.Record) string {
 		if r.Attempt == 1 {
 			attempts = " attempt: "
 		}
-		return "PARKED after " + strconv.FormatInt(r.Attempt, 10) + attempts + r.Failure
+		return "PARKED after " + strconv.FormatInt(r.Attempt, 10) + attempts + r.Cause()
 	case outbox.InFlight:
 		return "IN_FLIGHT at " + r.Owner
 	default:

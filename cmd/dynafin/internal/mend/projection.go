@@ -9,42 +9,115 @@ import (
 
 	"github.com/dynafin/dynafin/cmd/dynafin/internal/app"
 	"github.com/dynafin/dynafin/cmd/dynafin/internal/change"
+	"github.com/dynafin/dynafin/cmd/dynafin/internal/deployment"
 	"github.com/dynafin/dynafin/projection"
 	"github.com/dynafin/dynafin/txn"
 )
 
 // ProjectionVerbs are the commands that change projections.
 func ProjectionVerbs(a *app.App) []*cobra.Command {
+	return []*cobra.Command{resumeVerb(a), rebuildVerb(a)}
+}
+
+func resumeVerb(a *app.App) *cobra.Command {
 	var cmd *cobra.Command
 	called, sources := "", []string(nil)
 	cmd, _ = changing(a, "resume [SOURCE...]", "passes versions that will never come, so that a source goes on; the View's own processes apply what follows",
 		"dynafin projection status", func(ctx context.Context, f *frame, store *app.Store) (change.Operation, map[string]string, error) {
 			with := flagsOf(cmd, "to", "namespace")
 			f.ids = append(f.ids, sources...)
-			d, err := a.Deployment()
+			view, err := viewOf(a, store, called, with)
 			if err != nil {
 				return change.Operation{}, nil, err
 			}
-			var names []string
-			if called != "" {
-				names = []string{called}
-			}
-			all, err := d.Views(store, names...)
-			if err != nil {
-				return change.Operation{}, nil, err
-			}
-			if len(all) > 1 {
-				return change.Operation{}, nil, app.Usage("which projection? name it with --projection")
-			}
-			with["projection"] = all[0].Name
-			number, err := namespaceOf(ctx, all[0].Projection, with["namespace"])
-			return gaps{all[0].Projection.Namespace(number)}.resume(), with, err
+			number, err := namespaceOf(ctx, view.Projection, with["namespace"])
+			return gaps{view.Projection.Namespace(number)}.resume(), with, err
 		})
 	cmd.Flags().StringVar(&called, "projection", "", "`PROJECTION` to look at (default: the only one)")
 	cmd.Flags().StringArrayVar(&sources, "source", nil, "`SOURCE` that waits at a gap, as --id; repeatable")
 	cmd.Flags().String("to", "", "last `VERSION` to pass (default: the last that is missing before the first that is parked)")
 	cmd.Flags().String("namespace", "", "`NUMBER` of the namespace (default: the one that readers use)")
-	return []*cobra.Command{cmd}
+	return cmd
+}
+
+func rebuildVerb(a *app.App) *cobra.Command {
+	var cmd *cobra.Command
+	called := ""
+	cmd, _ = changing(a, "rebuild", "moves readers to a rebuilt namespace that is proved, or back; services with the View load it",
+		"dynafin projection status", func(_ context.Context, _ *frame, store *app.Store) (change.Operation, map[string]string, error) {
+			with := flagsOf(cmd, "cutover")
+			if back, _ := cmd.Flags().GetBool("rollback"); back {
+				with["rollback"] = "true"
+			}
+			view, err := viewOf(a, store, called, with)
+			return readers{view.Name, view.Projection}.move(), with, err
+		})
+	cmd.Flags().StringVar(&called, "projection", "", "`PROJECTION` to change (default: the only one)")
+	cmd.Flags().String("cutover", "", "`NUMBER` of the namespace that readers are to use; its build must be PROVED")
+	cmd.Flags().Bool("rollback", false, "move readers back to where they were before the last cutover")
+	return cmd
+}
+
+// viewOf is a projection, the only one if none is named.
+func viewOf(a *app.App, store *app.Store, called string, with map[string]string) (deployment.View, error) {
+	d, err := a.Deployment()
+	if err != nil {
+		return deployment.View{}, err
+	}
+	var names []string
+	if called != "" {
+		names = []string{called}
+	}
+	all, err := d.Views(store, names...)
+	if err != nil {
+		return deployment.View{}, err
+	}
+	if len(all) > 1 {
+		return deployment.View{}, app.Usage("which projection? name it with --projection")
+	}
+	with["projection"] = all[0].Name
+	return all[0], nil
+}
+
+// readers makes the operation on the alias that readers go by.
+type readers struct {
+	name string
+	*projection.Projection
+}
+
+func (r readers) move() change.Operation {
+	is := func(a projection.Alias) string { return "readers use namespace " + strconv.Itoa(a.Namespace) }
+	return change.Operation{
+		Command: "projection rebuild", One: "projection", Many: "projections", Done: "moved", All: true,
+		Select: func(ctx context.Context, _ change.Selection) iter.Seq2[change.Item, error] {
+			return func(yield func(change.Item, error) bool) {
+				alias, err := r.Alias(ctx)
+				if err != nil {
+					yield(change.Item{}, err)
+					return
+				}
+				yield(change.Item{ID: r.name, Is: is(alias), Hold: alias}, nil)
+			}
+		},
+		Build: func(_ context.Context, item change.Item, note change.Note) ([]txn.Part, error) {
+			from, number := item.Hold.(projection.Alias), note.Args["cutover"]
+			if (number == "") == (note.Args["rollback"] == "") {
+				return nil, app.Usage("say where readers are to go: --cutover NUMBER, or --rollback")
+			}
+			if number == "" {
+				return []txn.Part{r.RollbackPart(from, note.By)}, nil
+			}
+			to, err := strconv.Atoi(number)
+			if err != nil {
+				return nil, app.Usage("--cutover %q is no number", number)
+			}
+			return []txn.Part{r.Namespace(to).CutoverPart(from, note.By)}, nil
+		},
+		Now: func(ctx context.Context, _ change.Item) (string, error) {
+			alias, err := r.Alias(ctx)
+			return is(alias), err
+		},
+	}
 }
 
 // namespaceOf is the namespace that readers use, unless another one is named.
