@@ -103,7 +103,7 @@ var (
 	separators = regexp.MustCompile(`\s*(?:&&|\|\||[|;])\s*`)
 	assignment = regexp.MustCompile(`^[A-Z_]+=`)
 	makeTarget = regexp.MustCompile(`(?m)^([a-z][a-z-]*):`)
-	otherTools = []string{"git", "cd", "cat", "bash", "export"}
+	otherTools = []string{"git", "cd", "cat", "bash", "export", "dynafin"}
 )
 
 // checkCommands returns the commands of a document that this checkout cannot carry out.
