@@ -200,10 +200,11 @@ func (o order) result(decision outcome, submission string) idempotency.Result {
 	}
 }
 
+var endOfTime = time.Date(9999, time.December, 31, 0, 0, 0, 0, time.UTC)
+
 // waitingIn counts the events of an outbox that wait for a relay, in each shard up to a limit unless that is 0: one keyed query
 // for each shard, never a Scan.
 func waitingIn(ctx context.Context, client *dynamodb.Client, events *outbox.Outbox, limit int) (waiting int, err error) {
-	endOfTime := time.Date(9999, time.December, 31, 0, 0, 0, 0, time.UTC)
 	for shard := range events.Shards() {
 		for _, err := range events.Ready(ctx, client, shard, endOfTime, limit) {
 			if err != nil {

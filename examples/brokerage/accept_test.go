@@ -38,7 +38,7 @@ func testServiceOn(t *testing.T, db *dynamosim.DB, fates ...dynamosim.Fate) *ser
 	client := db.Client(func(o *dynamodb.Options) { o.HTTPClient = dynamosim.Faulty(db, choose) })
 	now := func() time.Time { return time.Date(2026, 11, 27, 15, 0, 0, 0, time.UTC) }
 	pace := txn.Config{BaseDelay: time.Microsecond, MaxAttempts: 3}
-	s := newService(client, pace, newBooks(client, pace, testMarket(t), newClock(ordersComeIn)))
+	s := newService(client, pace, newBooks(client, pace, testMarket(t), newClock(ordersComeIn, 100)))
 	s.now = now
 	if err := createTables(t.Context(), client, tables()); err != nil {
 		t.Fatal(err)

@@ -21,17 +21,20 @@ import (
 //	orders ─ outbox ─ relays ─ bus ─► execution ─► venue ─ reports ─► execution ─ outbox ─ relays ─ bus ─┬─► portfolio
 //	                                                                                                  └─► settlement
 type backOffice struct {
-	client    *dynamodb.Client
-	orders    *outbox.Outbox
-	execution *execution
-	portfolio *portfolio
-	books     *books
-	settled   *settlement
-	clock     *clock
-	workers   int
-	passes    int // how often the venue repeats itself
-	faults    bus // what goes wrong on the bus
-	pace      relayPace
+	client     *dynamodb.Client
+	orders     *outbox.Outbox
+	execution  *execution
+	portfolio  *portfolio
+	books      *books
+	settled    *settlement
+	clock      *clock
+	lives      *lives
+	lag        time.Duration // of indexes
+	workers    int
+	passes     int // how often the venue repeats itself
+	faults     bus // what goes wrong on the bus
+	pace       relayPace
+	relayClock *clock // nil: the system's
 
 	accepted    *queue[outbox.Event]
 	reports     *queue[reports]
@@ -42,7 +45,7 @@ type backOffice struct {
 	count aftermath
 }
 
-// relayPace is how relays wait. An embedded database and a bus in the process get no relief from relays that do.
+// relayPace is how relays wait, by their clock.
 type relayPace struct{ pollMin, pollMax, retry time.Duration }
 
 // aftermath is what the back office has done. A fill, a trade or an event counts once, however often it came.
@@ -87,17 +90,26 @@ func (c *cost) add(receipt txn.Receipt) {
 	}
 }
 
-func newBackOffice(s *service, pace txn.Config, o options) *backOffice {
+func newBackOffice(s *service, pace txn.Config, l *lives, o options) *backOffice {
 	b := &backOffice{
 		client: s.client, orders: s.events, execution: newExecution(s.client, pace, s.books.market),
 		portfolio: newPortfolio(s.client, pace, s.books.market), books: s.books, settled: newSettlement(s.books, pace), clock: s.books.clock,
-		workers: o.workers, passes: o.passes, faults: bus{lose: o.lose, seed: o.seed, log: &busLog{}},
+		workers: o.workers, passes: o.passes, faults: bus{lose: o.lose, seed: o.seed, log: &busLog{}}, lives: l, lag: o.lag,
 	}
-	b.pace = relayPace{50 * time.Millisecond, time.Second, time.Second}
+	b.pace = relayPace{200 * time.Millisecond, time.Second, time.Second}
 	if o.endpoint == "" {
-		b.pace = relayPace{time.Millisecond, 16 * time.Millisecond, time.Millisecond}
+		b.relayClock = s.books.clock
+		b.execution.now = s.books.clock.now
 	}
-	b.accepted, b.reports, b.trades, b.settlements = newQueue(b.route), newQueue(b.record), newQueue(b.apply), newQueue(b.settle)
+	event := func(kind string) func(context.Context, outbox.Event, int) (context.Context, *life) {
+		return func(ctx context.Context, e outbox.Event, attempt int) (context.Context, *life) {
+			return l.begin(ctx, kind, e.ID, attempt)
+		}
+	}
+	b.accepted, b.trades, b.settlements = newQueue(b.route, event("router")), newQueue(b.apply, event("portfolio")), newQueue(b.settle, event("settlement"))
+	b.reports = newQueue(b.record, func(ctx context.Context, r reports, attempt int) (context.Context, *life) {
+		return l.begin(ctx, "fill recorder", r.of.ClientOrderID, attempt)
+	})
 	return b
 }
 
@@ -131,6 +143,9 @@ func (b *backOffice) run(ctx context.Context, tenants []string) error {
 func (b *backOffice) flow(ctx context.Context) (err error) {
 	for done := false; !done && err == nil; {
 		err = b.relay(ctx)
+		if err == nil { // an index may not show yet what was written last
+			err = b.wait(ctx, b.lag)
+		}
 		if err == nil {
 			done, err = b.settledAll(context.WithoutCancel(ctx))
 		}
@@ -149,17 +164,16 @@ func (b *backOffice) relay(ctx context.Context) error {
 	failed := make(chan error, 2*relaysEach)
 	var relays sync.WaitGroup
 	for i := range relaysEach {
-		for _, r := range []*outbox.Relay{
-			b.newRelay(b.orders, fmt.Sprint("orders-", i+1), b.accepted.put),
-			b.newRelay(b.execution.events, fmt.Sprint("execution-", i+1), b.toPortfolio, b.settlements.put),
-		} {
-			relays.Go(func() { failed <- r.Run(running) })
-		}
+		relays.Go(func() { failed <- b.relayOn(running, b.orders, fmt.Sprint("orders-", i+1), b.accepted.put) })
+		relays.Go(func() {
+			failed <- b.relayOn(running, b.execution.events, fmt.Sprint("execution-", i+1), b.toPortfolio, b.settlements.put)
+		})
 	}
 	var err error
 	for quiet := false; !quiet && err == nil && running.Err() == nil; {
-		time.Sleep(b.pace.pollMax)
-		quiet, err = b.settledAll(context.WithoutCancel(ctx))
+		if err = b.wait(running, b.pace.pollMax); err == nil {
+			quiet, err = b.settledAll(context.WithoutCancel(ctx))
+		}
 	}
 	stop()
 	relays.Wait()
@@ -170,21 +184,55 @@ func (b *backOffice) relay(ctx context.Context) error {
 	return err
 }
 
-func (b *backOffice) newRelay(events *outbox.Outbox, owner string, subscribers ...func(e outbox.Event, late bool)) *outbox.Relay {
+// relayOn keeps a relay running. When it dies, another one with another name takes its place, and what the dead one has claimed is found
+// when its lease has ended.
+func (b *backOffice) relayOn(ctx context.Context, events *outbox.Outbox, owner string, subscribers ...func(e outbox.Event, late bool)) error {
+	for n := 1; ; n++ {
+		mine, one := b.lives.begin(ctx, "relay", fmt.Sprint(owner, n), 0)
+		one.doomed = false // it dies with a batch, see bus
+		err := b.newRelay(one, events, fmt.Sprintf("%s.%d", owner, n), subscribers).Run(mine)
+		if !one.over() {
+			return err
+		}
+	}
+}
+
+func (b *backOffice) newRelay(one *life, events *outbox.Outbox, owner string, subscribers []func(e outbox.Event, late bool)) *outbox.Relay {
 	broker := b.faults
+	broker.relay = one
 	broker.deliver = func(e outbox.Event, late bool) {
 		for _, to := range subscribers {
 			to(e, late)
 		}
 	}
-	return outbox.NewRelay(events, &meter{Client: b.client, note: b.notePublish}, &broker, outbox.RelayConfig{
-		Owner: owner, PollMin: b.pace.pollMin, PollMax: b.pace.pollMax, RetryMin: b.pace.retry,
+	config := outbox.RelayConfig{
+		Owner: owner, PollMin: b.pace.pollMin, PollMax: b.pace.pollMax, RetryMin: b.pace.retry, RetryMax: 10 * b.pace.retry,
 		Observer: observe.Func(func(_ context.Context, e observe.Event) {
 			if e.Label() == "AP16.complete" && e.Outcome == observe.OK {
 				b.change(func(a *aftermath) { a.Published++; a.Publish.n++ })
 			}
 		}),
-	})
+	}
+	if b.relayClock != nil {
+		config.Lease = 10 * time.Second
+		config.Now, config.Sleep = b.relayClock.now, b.relayClock.sleep
+	}
+	return outbox.NewRelay(events, &meter{Client: b.client, note: b.notePublish}, &broker, config)
+}
+
+// wait lets time pass, by the clock of the relays.
+func (b *backOffice) wait(ctx context.Context, d time.Duration) error {
+	if b.relayClock != nil {
+		if err := b.relayClock.sleep(ctx, d); err != nil && ctx.Err() == nil {
+			return err
+		}
+		return nil
+	}
+	select {
+	case <-time.After(d):
+	case <-ctx.Done():
+	}
+	return nil
 }
 
 // toPortfolio is the portfolio's subscription. It loses a few events for good, which the night finds out.
@@ -210,6 +258,16 @@ func (b *backOffice) settledAll(ctx context.Context) (bool, error) {
 	for _, events := range []*outbox.Outbox{b.orders, b.execution.events} {
 		if waiting, err := waitingIn(ctx, b.client, events, 1); err != nil || waiting > 0 {
 			return false, err
+		}
+		claimed := 0 // by the living or the dead
+		for _, err := range events.Stuck(ctx, b.client, endOfTime) {
+			if err != nil {
+				return false, err
+			}
+			claimed++
+		}
+		if claimed > 0 {
+			return false, nil
 		}
 	}
 	return true, nil

@@ -202,7 +202,7 @@ func testOffice(t *testing.T, o options, fates ...dynamosim.Fate) (*service, *ba
 	s := testService(t, fates...)
 	pace := txn.Config{BaseDelay: 1, MaxAttempts: 3}
 	o.workers, o.passes = max(o.workers, 4), max(o.passes, 1)
-	return s, newBackOffice(s, pace, o)
+	return s, newBackOffice(s, pace, newLives(1, o.crash), o)
 }
 
 func TestAnInterruptedBackOfficeLosesNothing(t *testing.T) {
@@ -301,6 +301,8 @@ func TestAQueueDeliversAgainAndGivesUpAtLast(t *testing.T) {
 			return failure
 		}
 		return nil
+	}, func(ctx context.Context, message string, attempt int) (context.Context, *life) {
+		return newLives(1, 0).begin(ctx, "test", message, attempt)
 	})
 	for _, message := range []string{"good", "slow"} {
 		q.put(message, false)

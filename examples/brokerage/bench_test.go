@@ -66,8 +66,9 @@ type bench struct {
 
 func newBench(tb testing.TB) *bench {
 	tb.Helper()
-	client, pace := connect(newWire(1, 0), options{})
-	s := newService(client, pace, newBooks(client, pace, testMarket(tb), newClock(ordersComeIn)))
+	hours := newClock(ordersComeIn, 100)
+	client, pace := connect(newWire(1, 0), hours, options{})
+	s := newService(client, pace, newBooks(client, pace, testMarket(tb), hours))
 	if err := createTables(context.Background(), s.client, tables()); err != nil {
 		tb.Fatal(err)
 	}

@@ -18,6 +18,7 @@ const deliveriesMax = 10
 // holds ends with it; a real broker keeps it.
 type queue[T any] struct {
 	handle func(context.Context, T) error
+	begin  func(ctx context.Context, message T, attempt int) (context.Context, *life) // the life of who handles it
 
 	mu            sync.Mutex
 	changed       sync.Cond
@@ -32,8 +33,8 @@ type delivery[T any] struct {
 	attempts int
 }
 
-func newQueue[T any](handle func(context.Context, T) error) *queue[T] {
-	q := &queue[T]{handle: handle}
+func newQueue[T any](handle func(context.Context, T) error, begin func(context.Context, T, int) (context.Context, *life)) *queue[T] {
+	q := &queue[T]{handle: handle, begin: begin}
 	q.changed.L = &q.mu
 	return q
 }
@@ -57,8 +58,18 @@ func (q *queue[T]) work(ctx context.Context) {
 		if !ok {
 			return
 		}
-		q.settle(d, q.handle(ctx, d.message))
+		q.settle(d, q.try(ctx, d))
 	}
+}
+
+// try handles a message, once. A worker that dies in the midst of it acknowledges nothing.
+func (q *queue[T]) try(ctx context.Context, d delivery[T]) error {
+	ctx, one := q.begin(ctx, d.message, d.attempts)
+	err := q.handle(ctx, d.message)
+	if one.over() {
+		return errDead
+	}
+	return err
 }
 
 func (q *queue[T]) take() (d delivery[T], ok bool) {
@@ -119,6 +130,7 @@ type bus struct {
 	lose    float64 // the share of answers that are lost
 	seed    uint64
 	log     *busLog
+	relay   *life // whose publisher it is
 }
 
 // busLog is what the broker says at night that it took.
@@ -140,6 +152,11 @@ var errNoAnswer = errors.New("no answer from the bus")
 // Publish takes a batch.
 func (b *bus) Publish(_ context.Context, batch []outbox.Message) []outbox.Result {
 	results := make([]outbox.Result, len(batch))
+	dies, sent := b.relay.all.relayDies(batch)
+	if dies && !sent {
+		b.relay.die()
+		return results
+	}
 	for i, m := range batch {
 		twice, late := b.draw("twice", m)%16 == 0, b.draw("late", m)%8 == 0
 		b.log.note(m.Event)
@@ -152,6 +169,9 @@ func (b *bus) Publish(_ context.Context, batch []outbox.Message) []outbox.Result
 			continue
 		}
 		results[i].Ack = ackOf(m.Event)
+	}
+	if dies {
+		b.relay.die()
 	}
 	return results
 }

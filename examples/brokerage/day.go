@@ -22,6 +22,7 @@ type day struct {
 	market          market
 	accept          func(ctx context.Context, o order, submission string) (outcome, txn.Receipt, error)
 	runID           string
+	lives           *lives
 	complain        func(err error) // told of every invalid line, in the order of the lines, in the first pass only
 
 	fed      atomic.Int64 // bytes of the source, over all passes
@@ -45,6 +46,12 @@ type job struct {
 	order      order
 	line       int
 	submission string
+	name       string // the same in every run
+}
+
+func newJob(runID string, o order, pass, line int) job {
+	name := fmt.Sprintf("%d-%d", pass, line)
+	return job{o, line, runID + "-" + name, name}
 }
 
 // run works until the source has ended, an order cannot be decided or ctx ends. In all cases the orders that are in
@@ -61,7 +68,7 @@ func (d *day) run(ctx context.Context) error {
 				if feeding.Err() != nil {
 					continue // the day has stopped; nothing was done about this line, so it does not count
 				}
-				decision, receipt, err := d.accept(work, j.order, j.submission)
+				decision, receipt, err := d.decide(work, j)
 				if err != nil {
 					stop(fmt.Errorf("line %d: undecided, submit it again: %w", j.line, err))
 				}
@@ -80,6 +87,17 @@ func (d *day) run(ctx context.Context) error {
 		return cause
 	}
 	return err
+}
+
+// decide submits an order. If the worker dies in the midst of it, the client gets no answer, and another worker the same submission.
+func (d *day) decide(ctx context.Context, j job) (decision outcome, receipt txn.Receipt, err error) {
+	for attempt := 1; ; attempt++ {
+		mine, one := d.lives.begin(ctx, "order worker", j.name, attempt)
+		decision, receipt, err = d.accept(mine, j.order, j.submission)
+		if !one.over() {
+			return decision, receipt, err
+		}
+	}
 }
 
 // feed hands the orders of the source to the workers, once.
@@ -107,7 +125,7 @@ func (d *day) feed(ctx context.Context, pass int, jobs chan<- job) error {
 			continue
 		}
 		select {
-		case jobs <- job{o, l.number, fmt.Sprintf("%s-%d-%d", d.runID, pass, l.number)}:
+		case jobs <- newJob(d.runID, o, pass, l.number):
 		case <-ctx.Done():
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"net/url"
 	"os"
 	"os/signal"
+	"time"
 )
 
 //go:generate go run ./internal/daygen/write testdata/day.jsonl
@@ -21,7 +22,7 @@ import (
 //go:embed testdata/day.jsonl
 var sampleDay []byte
 
-const usage = `usage: brokerage [flags] [FILE]
+const help = `usage: brokerage [flags] [FILE]
 
 Accepts the orders in FILE, one JSON object a line; "-" is standard input; without FILE
 they are a sample day that is built in. Then it fills them and keeps the portfolios.
@@ -48,7 +49,8 @@ func main() {
 type options struct {
 	file            string
 	workers, passes int
-	lose            float64
+	lose, crash     float64
+	lag             time.Duration
 	seed            uint64
 	endpoint        string
 	json            bool
@@ -59,13 +61,15 @@ func parseFlags(args []string, stderr io.Writer) (options, error) {
 	flags := flag.NewFlagSet("brokerage", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	flags.Usage = func() {
-		fmt.Fprint(stderr, usage)
+		fmt.Fprint(stderr, help)
 		flags.PrintDefaults()
 	}
 	flags.IntVar(&o.workers, "workers", 8, "how many orders are in work at the same time, 1 to 256")
 	flags.IntVar(&o.passes, "repeat", 1, "feed the day `N` times, and let the venue repeat itself as often")
 	flags.Float64Var(&o.lose, "lose-answers", 0, "lose this `share` of the answers to transactions after commit, and of the bus, 0 to 0.9")
-	flags.Uint64Var(&o.seed, "seed", 1, "seed of the lost answers")
+	flags.Float64Var(&o.crash, "crash", 0, "in this `share` of jobs the worker dies in mid-air, and another takes over, 0 to 0.5")
+	flags.DurationVar(&o.lag, "lag", 0, "indexes are up to this `time` behind, by the firm's clock; up to 1m, embedded only")
+	flags.Uint64Var(&o.seed, "seed", 1, "seed of lost answers and of crashes")
 	flags.StringVar(&o.endpoint, "endpoint", "", "`URL` of a DynamoDB endpoint; tables are created if absent, credentials and region come from AWS_* variables")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object instead of the table")
 	if err := flags.Parse(args); err != nil {
@@ -81,6 +85,10 @@ func parseFlags(args []string, stderr io.Writer) (options, error) {
 		err = errors.New("-repeat must be at least 1")
 	case !(o.lose >= 0 && o.lose <= 0.9):
 		err = errors.New("-lose-answers must be 0 to 0.9")
+	case !(o.crash >= 0 && o.crash <= 0.5):
+		err = errors.New("-crash must be 0 to 0.5")
+	case o.lag < 0 || o.lag > time.Minute || o.lag > 0 && o.endpoint != "":
+		err = errors.New("-lag must be 0 to 1m, and an endpoint has its own")
 	case o.endpoint != "" && !isURL(o.endpoint):
 		err = fmt.Errorf("-endpoint must be a URL such as http://localhost:8000, not %q", o.endpoint)
 	}

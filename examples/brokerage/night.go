@@ -96,6 +96,9 @@ func (f *firm) atNight(ctx context.Context) error {
 	if err := n.rebuild(ctx); err != nil {
 		return fmt.Errorf("rebuild of the portfolio: %w", err)
 	}
+	if err := n.office.wait(ctx, n.office.lag); err != nil { // what is due comes from an index
+		return err
+	}
 	for _, tenant := range tenants {
 		if err := n.resolve(ctx, tenant); err != nil {
 			return fmt.Errorf("breaks of %s: %w", tenant, err)

@@ -25,15 +25,18 @@ func process(ctx context.Context, o options, stdin io.Reader, screen *console) (
 		return nil, err
 	}
 	between := newWire(o.seed, o.lose)
-	client, pace := connect(between, o)
+	hours := newClock(ordersComeIn, o.speed())
+	client, pace := connect(between, hours, o)
 	if err := createTables(ctx, client, tables()); err != nil {
 		return nil, err
 	}
-	hours := newClock(ordersComeIn)
 	s := newService(client, pace, newBooks(client, pace, market, hours))
 	d := &day{
 		source: from, passes: o.passes, workers: o.workers, market: market, accept: s.accept, runID: rand.Text(),
-		complain: func(err error) { screen.say("%v", err) },
+		complain: func(err error) { screen.say("%v", err) }, lives: newLives(o.seed, o.crash),
+	}
+	if o.endpoint == "" {
+		s.now = hours.now
 	}
 	r := &report{source: from.name, passes: o.passes, workers: o.workers}
 	done := screen.follow(d.progress)
@@ -41,8 +44,11 @@ func process(ctx context.Context, o options, stdin io.Reader, screen *console) (
 	done()
 	r.decided(d.snapshot())
 	r.TransactionsSent, r.AnswersLost, r.ReadsSent = between.counts()
+	if o.lag > 0 {
+		stopped = errors.Join(stopped, hours.sleep(context.WithoutCancel(ctx), o.lag))
+	}
 	r.OutboxReady, err = waitingIn(context.WithoutCancel(ctx), client, s.events, 0)
-	f := &firm{service: s, clock: hours, office: newBackOffice(s, pace, o), payments: newPayments(s, pace), pace: pace, accounts: d.customers()}
+	f := &firm{service: s, clock: hours, office: newBackOffice(s, pace, d.lives, o), payments: newPayments(s, pace), pace: pace, accounts: d.customers()}
 	if stopped == nil && err == nil {
 		err = f.office.portfolio.follow(ctx)
 	}
@@ -57,11 +63,19 @@ func process(ctx context.Context, o options, stdin io.Reader, screen *console) (
 
 // connect returns a client of the endpoint or of the embedded database, and how to retry there: an embedded database gets
 // no relief from a client that waits.
-func connect(between *wire, o options) (*dynamodb.Client, txn.Config) {
+func connect(between *wire, hours *clock, o options) (*dynamodb.Client, txn.Config) {
 	if o.endpoint != "" {
 		return between.remote(o.endpoint, o.workers), txn.Config{}
 	}
-	return between.embedded(), txn.Config{MaxAttempts: 50, BaseDelay: time.Microsecond, MaxDelay: time.Millisecond}
+	return between.embedded(hours, o.lag), txn.Config{MaxAttempts: 50, BaseDelay: time.Microsecond, MaxDelay: time.Millisecond}
+}
+
+// speed is how much faster than ours the firm's clock runs.
+func (o options) speed() int {
+	if o.endpoint != "" {
+		return 1
+	}
+	return 20
 }
 
 // source is where the lines come from. It can be opened once for every pass.

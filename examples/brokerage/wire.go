@@ -10,8 +10,11 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/dynafin/dynafin/capacity"
 	"github.com/dynafin/dynafin/dynamosim"
+	"github.com/dynafin/dynafin/examples/brokerage/internal/usage"
 )
 
 // wire lies between the SDK and the database, embedded or not. It counts the requests that pass, and it can lose the
@@ -22,6 +25,9 @@ type wire struct {
 	lose float64 // the share of answers that are lost
 	sent map[string]int
 	lost int
+
+	patterns *usage.Meter // what the embedded database was used for
+	db       *dynamosim.DB
 }
 
 func newWire(seed uint64, lose float64) *wire {
@@ -51,10 +57,21 @@ func (w *wire) counts() (transactions, lost, reads int) {
 	return w.sent[transact], w.lost, reads
 }
 
-// embedded returns a client of a new, empty database in this process.
-func (w *wire) embedded() *dynamodb.Client {
-	db := dynamosim.Open(dynamosim.Options{})
-	return db.Client(func(o *dynamodb.Options) { o.HTTPClient = dynamosim.Faulty(db, w.fate) })
+// embedded returns a client of a new, empty database in this process, which lives by the firm's clock. Whatever passes is counted by
+// its access pattern, next to the database: answers are lost and workers die in front of that.
+func (w *wire) embedded(hours *clock, lag time.Duration) *dynamodb.Client {
+	w.db = dynamosim.Open(dynamosim.Options{Now: hours.now, IndexLag: dynamosim.IndexLag{Max: lag}})
+	w.patterns = usage.New(w.db, usage.Brokerage(), w.size)
+	return w.db.Client(func(o *dynamodb.Options) { o.HTTPClient = mortal{dynamosim.Faulty(w.patterns, w.fate)} })
+}
+
+// size is how large an item is, for the division of a transaction's units.
+func (w *wire) size(table string, key map[string]types.AttributeValue) int {
+	out, err := w.db.Client().GetItem(context.Background(), &dynamodb.GetItemInput{TableName: aws.String(table), Key: key, ConsistentRead: aws.Bool(true)})
+	if err != nil {
+		return 0
+	}
+	return capacity.ItemSize(out.Item)
 }
 
 // remote returns a client of a DynamoDB endpoint: the service itself, or anything that speaks its protocol.
@@ -65,7 +82,7 @@ func (w *wire) remote(endpoint string, workers int) *dynamodb.Client {
 		BaseEndpoint: aws.String(endpoint),
 		Region:       environment("us-east-1", "AWS_REGION", "AWS_DEFAULT_REGION"),
 		Credentials:  aws.CredentialsProviderFunc(credentials),
-		HTTPClient:   dynamosim.Faulty(&http.Client{Transport: transport, Timeout: 30 * time.Second}, w.fate),
+		HTTPClient:   mortal{dynamosim.Faulty(&http.Client{Transport: transport, Timeout: 30 * time.Second}, w.fate)},
 	})
 }
 
