@@ -23,6 +23,7 @@ type firm struct {
 	recon     reconciled
 	rebuilt   rebuilt
 	audited   audited
+	asked     asked
 }
 
 // run takes the firm through the rest of the day and the night. Every step may be taken again: what was done is found done.
@@ -32,6 +33,7 @@ func (f *firm) run(ctx context.Context, screen *console) error {
 		work     func(context.Context) error
 	}{
 		{f.office.progress, func(ctx context.Context) error { return f.office.run(ctx, tenantsOf(f.accounts)) }},
+		{said("enquiries are answered"), func(ctx context.Context) error { return f.enquire(context.WithoutCancel(ctx)) }},
 		{said("customers are paid out"), f.pay},
 		{said("a distribution is booked and corrected"), f.correct},
 		{said("reconciliation"), func(ctx context.Context) error { return f.atNight(context.WithoutCancel(ctx)) }},

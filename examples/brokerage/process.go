@@ -58,7 +58,11 @@ func process(ctx context.Context, o options, stdin io.Reader, screen *console) (
 	if ctx.Err() != nil {
 		stopped = errors.New("interrupted; everything that was begun is finished, and feeding the day again is safe")
 	}
-	return r, errors.Join(stopped, err, r.worked(context.WithoutCancel(ctx), f))
+	err = errors.Join(stopped, err, r.worked(context.WithoutCancel(ctx), f))
+	if m := between.patterns; m != nil {
+		r.Patterns, r.Routes, r.UnitsUnexplained = patternsOf(m), routesOf(m), mean(m.Unexplained(), 1)
+	}
+	return r, err
 }
 
 // connect returns a client of the endpoint or of the embedded database, and how to retry there: an embedded database gets

@@ -71,6 +71,17 @@ type report struct {
 	Rebuild        rebuilt    `json:"rebuild"`
 	Audit          audited    `json:"audit"`
 
+	// Enquiries is what was asked after the close. WorkersDied counts those that died in the midst of a job, and DeathsByKind who
+	// they were.
+	Enquiries    asked          `json:"enquiries"`
+	WorkersDied  int            `json:"workers_died"`
+	DeathsByKind map[string]int `json:"workers_died_by_kind"`
+	// Patterns and Routes are what the whole day used, AP01 to AP18 and IDX01 to IDX19; nil at an endpoint. UnitsUnexplained are
+	// those of transactions that the sizes of their items do not explain, and of what no pattern has.
+	Patterns         []patternUse `json:"patterns"`
+	Routes           []routeUse   `json:"routes"`
+	UnitsUnexplained json.Number  `json:"units_unexplained"`
+
 	source                    string
 	passes, workers, accounts int
 	portfolio                 survey
@@ -111,6 +122,8 @@ func (r *report) worked(ctx context.Context, f *firm) error {
 	r.Positions, r.PositionsDigest, r.GapsOpen = found.count, found.digest, open
 	r.accounts, r.portfolio = len(f.accounts), found
 	r.Payments, r.Distribution, r.Reconciliation, r.Rebuild, r.Audit = f.payments.count, f.corrected, f.recon, f.rebuilt, f.audited
+	r.Enquiries = f.asked
+	r.DeathsByKind, r.WorkersDied = b.lives.count()
 	r.UnitsByStep = map[string]units{
 		"accept": r.UnitsPerAccept, "reserve": r.reserve, "route": a.Route.mean(), "fill": a.Fill.mean(), "publish": a.Publish.mean(),
 		"apply": a.Apply.mean(), "settle": a.Settle.mean(),
@@ -164,6 +177,9 @@ func (r *report) writeTable(w io.Writer) error {
 	count("settled", r.EventsSettled, "events that had their effect in the books, once")
 	count("cancelled", r.OrdersCancelled, "orders that the venue ended with something open")
 	count("expired", r.OrdersExpired, "orders that the close ended; what they had reserved is free")
+	if r.WorkersDied > 0 {
+		count("died", r.WorkersDied, "workers in the midst of a job; others took it over")
+	}
 	count("gaps", r.GapsOpen, "orders of which the portfolio misses a version")
 	count("positions", r.Positions, fmt.Sprintf("of %s; digest %s", plural(r.accounts, "account", "accounts"), r.PositionsDigest))
 	r.nightTable(row)
@@ -183,6 +199,7 @@ func (r *report) writeTable(w io.Writer) error {
 		u := r.UnitsByStep[step.name]
 		row(step.name, u.Total.String(), fmt.Sprintf("%s: %s base + %s index", step.what, u.Base, u.Index))
 	}
+	r.patternTable(&b)
 	_, err := io.WriteString(w, b.String())
 	return err
 }

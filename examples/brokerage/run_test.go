@@ -126,39 +126,65 @@ func TestTheSampleDayComesToItsTotals(t *testing.T) {
 	mustCount(t, got, daygen.Expect(day, 1, covered))
 	mustFollow(t, got, day)
 	mustCost(t, got)
+	mustUseEverything(t, got)
 	if got["answers_lost"] != 0.0 {
 		t.Errorf("%v answers lost, want none", got["answers_lost"])
 	}
 }
 
-func TestFeedingTheDayAgainWithLostAnswersAcceptsNothingTwice(t *testing.T) {
+// The same day comes to the same business result, whatever workers do, networks lose and indexes do not know yet.
+func TestTheResultDependsNeitherOnWorkersNorOnFaults(t *testing.T) {
 	t.Parallel()
-	day := daygen.Day(daygen.Seed, 120)
-	got := figures(t, day, "-repeat", "3", "-lose-answers", "0.2")
-	mustCount(t, got, daygen.Expect(day, 3, covered))
-	mustFollow(t, got, day)
-	mustCost(t, got)
-	if got["answers_lost"] == 0.0 {
-		t.Error("no answer was lost, so nothing was proved")
-	}
-}
-
-func TestTotalsDependNeitherOnWorkersNorOnLostAnswers(t *testing.T) {
 	day := daygen.Day(7, 40)
-	digests := make([]any, 3)
+	variants := []struct {
+		name   string
+		passes int
+		args   []string
+	}{
+		{"one worker", 1, []string{"-workers", "1"}},
+		{"many workers, three times", 3, []string{"-workers", "64", "-repeat", "3"}},
+		{"lost answers, crashes and lag", 1, []string{"-lose-answers", "0.2", "-crash", "0.05", "-lag", "5s"}},
+		{"all of it, three times", 3, []string{"-lose-answers", "0.2", "-crash", "0.3", "-lag", "5s", "-repeat", "3"}},
+	}
+	digests := make([]any, len(variants))
 	t.Run("variants", func(t *testing.T) {
-		for i, v := range []struct{ workers, lose string }{{"1", "0"}, {"64", "0"}, {"8", "0.3"}} {
-			t.Run(v.workers+" workers, "+v.lose+" lost", func(t *testing.T) {
+		for i, v := range variants {
+			t.Run(v.name, func(t *testing.T) {
 				t.Parallel()
-				got := figures(t, day, "-workers", v.workers, "-lose-answers", v.lose, "-repeat", "2")
-				mustCount(t, got, daygen.Expect(day, 2, covered))
+				got := figures(t, day, v.args...)
+				mustCount(t, got, daygen.Expect(day, v.passes, covered))
 				mustFollow(t, got, day)
+				mustUseEverything(t, got)
+				if slices.Contains(v.args, "-crash") && got["workers_died"] == 0.0 {
+					t.Error("no worker died, so nothing was proved")
+				}
 				digests[i] = got["audit"].(map[string]any)["business_digest"]
 			})
 		}
 	})
-	if digests[0] == nil || digests[1] != digests[0] || digests[2] != digests[0] {
-		t.Errorf("the business results are %v", digests)
+	for i, digest := range digests {
+		if digest == nil || digest != digests[0] {
+			t.Errorf("%s: the business result is %v, and %v with one worker", variants[i].name, digest, digests[0])
+		}
+	}
+}
+
+// mustUseEverything: all eighteen access patterns, over all nineteen routes, and every unit has its pattern.
+func mustUseEverything(t *testing.T, got map[string]any) {
+	t.Helper()
+	patterns, routes := got["patterns"].([]any), got["routes"].([]any)
+	if len(patterns) != 18 || len(routes) != 19 || got["units_unexplained"] != 0.0 {
+		t.Errorf("%d patterns, %d routes, %v units unexplained", len(patterns), len(routes), got["units_unexplained"])
+	}
+	for _, p := range patterns {
+		if p := p.(map[string]any); p["operations"] == 0.0 || p["requests"] == 0.0 || p["read_units"] == 0.0 && p["write_units"] == 0.0 {
+			t.Errorf("%v was not used: %v", p["id"], p)
+		}
+	}
+	for _, r := range routes {
+		if r := r.(map[string]any); r["used"] != true {
+			t.Errorf("%v was not taken", r["id"])
+		}
 	}
 }
 
@@ -228,7 +254,7 @@ func TestTheReadmeShowsWhatTheProgramPrints(t *testing.T) {
 	got := sampleRun(t).table
 	messages := strings.SplitAfterN(got.stderr, "\n", 4)
 	shown := append(messages[:3], strings.SplitAfter(got.stdout, "\n")...)
-	differs := regexp.MustCompile(`^(transactions|duplicates|early|publish|apply|settle) `)
+	differs := regexp.MustCompile(`^(transactions|duplicates|early|publish|apply|settle|AP..) `)
 	for _, line := range shown {
 		line, _, _ = strings.Cut(line, ", version ")
 		if !differs.MatchString(line) && !strings.Contains(string(readme), line) {
@@ -240,7 +266,7 @@ func TestTheReadmeShowsWhatTheProgramPrints(t *testing.T) {
 func TestWrongUsageEndsWithTwo(t *testing.T) {
 	for _, args := range [][]string{
 		{"-workers", "0"}, {"-workers", "257"}, {"-workers", "many"}, {"-repeat", "0"}, {"-lose-answers", "1"},
-		{"-lose-answers", "-0.1"}, {"-lose-answers", "NaN"}, {"-nonsense"}, {"one", "two"},
+		{"-lose-answers", "-0.1"}, {"-lose-answers", "NaN"}, {"-crash", "0.9"}, {"-lag", "1h"}, {"-lag", "5s", "-endpoint", "http://localhost:8000"}, {"-nonsense"}, {"one", "two"},
 		{"-endpoint", "nonsense"}, {"-endpoint", "localhost:8000"},
 	} {
 		got := brokerage(t.Context(), nil, args...)

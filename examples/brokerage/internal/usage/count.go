@@ -177,9 +177,11 @@ func (m *Meter) serve(served map[string]bool, a action, units capacity.Units) {
 	p := m.pattern(id, served)
 	p.Operations++
 	if a.reads {
+		p.Reads++
 		p.Read += units
 	} else {
 		p.Write += units
+		p.Base += units
 	}
 }
 

@@ -23,9 +23,11 @@ type Size func(table string, key map[string]types.AttributeValue) int
 // Pattern is what an access pattern used.
 type Pattern struct {
 	ID string
-	// Operations counts items that were written or checked, and reads; Requests the requests that they were in.
-	Operations, Requests int
-	Read, Write          capacity.Units
+	// Operations counts items that were written or checked, and reads; Reads of them are reads; Requests are those that they were in.
+	Operations, Reads, Requests int
+	Read, Write                 capacity.Units
+	// Base is the part of Write that items took; the rest is what their index entries took.
+	Base capacity.Units
 }
 
 // RouteUse is how many operations took a route. An index is taken by what reads it, and by every write that it follows.
