@@ -214,7 +214,6 @@ func (b *backOffice) newRelay(one *life, events *outbox.Outbox, owner string, su
 		}),
 	}
 	if b.relayClock != nil {
-		config.Lease = 10 * time.Second
 		config.Now, config.Sleep = b.relayClock.now, b.relayClock.sleep
 	}
 	return outbox.NewRelay(events, &meter{Client: b.client, note: b.notePublish}, &broker, config)

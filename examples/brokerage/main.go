@@ -14,6 +14,7 @@ import (
 	"net/url"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"time"
 )
 
@@ -41,6 +42,7 @@ const (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	debug.SetGCPercent(400)      // a program of a few seconds may use the memory that is there
 	context.AfterFunc(ctx, stop) // the first ctrl-C lets the orders in work finish, a second one ends the program
 	os.Exit(run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
