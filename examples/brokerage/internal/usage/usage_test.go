@@ -92,13 +92,13 @@ func TestEveryRequestIsCountedForItsPatternAndRoute(t *testing.T) {
 
 		whole := capacity.Whole
 		want := map[string]usage.Pattern{
-			"AP01": {Operations: 3, Requests: 3, Read: 1, Write: whole(2 + 2)}, // put in the transaction, half a unit to get, update in one
-			"AP02": {Operations: 1, Requests: 2, Read: 1, Write: whole(1)},     // an entry, and a page of it
-			"AP03": {Operations: 0, Requests: 2, Write: whole(1 + 2)},          // an entry, and its move
-			"AP08": {Operations: 1, Requests: 1, Write: whole(2)},              // the result
-			"AP17": {Operations: 1, Requests: 1, Write: whole(2)},              // the name
+			"AP01": {Operations: 3, Reads: 1, Requests: 3, Read: 1, Write: whole(2 + 2), Base: whole(2 + 2)}, // put in the transaction, half a unit to get, update in one
+			"AP02": {Operations: 1, Reads: 1, Requests: 2, Read: 1, Write: whole(1)},                         // an entry, and a page of it
+			"AP03": {Operations: 0, Requests: 2, Write: whole(1 + 2)},                                        // an entry, and its move
+			"AP08": {Operations: 1, Requests: 1, Write: whole(2), Base: whole(2)},                            // the result
+			"AP17": {Operations: 1, Requests: 1, Write: whole(2), Base: whole(2)},                            // the name
 			// Create 4 and 1, claim 2 and 1, complete 2, journal 1 and 1; 13 shards at half a unit, and the journals at one.
-			"AP16": {Operations: 19, Requests: 19, Read: 13 + 2, Write: whole(12)},
+			"AP16": {Operations: 19, Reads: 14, Requests: 19, Read: 13 + 2, Write: whole(12), Base: whole(10)},
 		}
 		for _, p := range meter.Patterns() {
 			expected := want[p.ID]
@@ -133,7 +133,7 @@ func TestAQueryByBoundsTakesTheRouteOfItsPartition(t *testing.T) {
 		},
 	})
 	must(t, err)
-	if got := meter.Patterns(); len(got) != 1 || got[0] != (usage.Pattern{ID: "AP13", Operations: 1, Requests: 1, Read: 1}) {
+	if got := meter.Patterns(); len(got) != 1 || got[0] != (usage.Pattern{ID: "AP13", Operations: 1, Reads: 1, Requests: 1, Read: 1}) {
 		t.Errorf("%v, unknown %v", got, meter.Unknown())
 	}
 }
