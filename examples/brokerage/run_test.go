@@ -254,7 +254,7 @@ func TestTheReadmeShowsWhatTheProgramPrints(t *testing.T) {
 	got := sampleRun(t).table
 	messages := strings.SplitAfterN(got.stderr, "\n", 4)
 	shown := append(messages[:3], strings.SplitAfter(got.stdout, "\n")...)
-	differs := regexp.MustCompile(`^(transactions|duplicates|early|publish|apply|settle|AP..) `)
+	differs := regexp.MustCompile(`^(transactions|duplicates|early|fill|publish|apply|settle|AP..) `)
 	for _, line := range shown {
 		line, _, _ = strings.Cut(line, ", version ")
 		if !differs.MatchString(line) && !strings.Contains(string(readme), line) {
