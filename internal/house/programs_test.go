@@ -70,7 +70,7 @@ func buildPrograms(root, dir string, programs []printed) error {
 		}
 	}
 	bin := filepath.Join(dir, "bin") + string(filepath.Separator)
-	if _, err = runIn(dir, "go", "build", "-o", bin, "./..."); err != nil {
+	if _, err = runIn(dir, "go", "build", "-ldflags=-s -w", "-o", bin, "./..."); err != nil {
 		return err
 	}
 	_, err = runIn(dir, "go", "vet", "./...")
