@@ -7,6 +7,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"os"
@@ -54,6 +55,9 @@ func noun(name, short string, verbs ...func(*app.App) []*cobra.Command) app.Comm
 		var all []*cobra.Command
 		for _, of := range verbs {
 			all = append(all, of(a)...)
+		}
+		for _, verb := range all {
+			verb.Example = cmp.Or(verb.Example, mend.Examples[name+" "+verb.Name()])
 		}
 		return app.Noun(name, short, all...)
 	}

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"slices"
@@ -115,9 +117,28 @@ func runCommand(ts *testscript.TestScript, neg bool, args []string) {
 		}
 		return value
 	}
-	w.exit = w.run(context.Background(), resolved, ts.Stdout(), ts.Stderr())
+	var errs bytes.Buffer
+	w.exit = w.run(context.Background(), resolved, ts.Stdout(), io.MultiWriter(ts.Stderr(), &errs))
+	checkSuggestions(ts, errs.String())
 	if neg != (w.exit != app.ExitOK) {
 		ts.Fatalf("exit code %d", w.exit)
+	}
+}
+
+// checkSuggestions holds what the last line suggests against the program: it can be run as it stands.
+func checkSuggestions(ts *testscript.TestScript, errs string) {
+	lines := strings.Split(strings.TrimSpace(errs), "\n")
+	for i, line := range lines {
+		next, ok := strings.CutPrefix(line, "next: ")
+		if !ok {
+			continue
+		}
+		if i != len(lines)-1 {
+			ts.Fatalf("%q is not the last line", line)
+		}
+		if err := means(next); err != nil {
+			ts.Fatalf("%q: %v", line, err)
+		}
 	}
 }
 

@@ -41,15 +41,29 @@ exit code: 0 nothing wrong, 1 could not run, 2 wrong usage, 3 something needs a 
 // Run runs the program and returns its exit code.
 func Run(ctx context.Context, env Env, commands ...Command) int {
 	a := &App{Env: env}
+	cmd, err := a.root(commands).ExecuteContextC(ctx)
+	if saveErr := a.close(); saveErr != nil {
+		err = errors.Join(err, saveErr)
+	}
+	if err != nil && !a.started {
+		err = Usage("%v", err)
+	}
+	a.tell(cmd, err)
+	return exitCode(err)
+}
+
+// Tree returns the commands of the program, to look at and not to run.
+func Tree(env Env, commands ...Command) *cobra.Command { return (&App{Env: env}).root(commands) }
+
+func (a *App) root(commands []Command) *cobra.Command {
 	root := &cobra.Command{
-		Use:               "dynafin",
-		Short:             "operates what the dynafin library wrote to DynamoDB",
-		Long:              rootHelp,
-		Args:              cobra.NoArgs,
-		SilenceErrors:     true,
-		SilenceUsage:      true,
-		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: false},
+		Use:           "dynafin",
+		Short:         "operates what the dynafin library wrote to DynamoDB",
+		Long:          rootHelp,
+		Args:          cobra.NoArgs,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		PersistentPreRunE: func(*cobra.Command, []string) error {
 			if err := a.flags.check(); err != nil {
 				return err
@@ -59,22 +73,14 @@ func Run(ctx context.Context, env Env, commands ...Command) int {
 		},
 	}
 	a.flags.register(root.PersistentFlags())
-	root.SetArgs(env.Args)
-	root.SetIn(env.Stdin)
-	root.SetOut(env.Stdout)
-	root.SetErr(env.Stderr)
+	root.SetArgs(a.Args)
+	root.SetIn(a.Stdin)
+	root.SetOut(a.Stdout)
+	root.SetErr(a.Stderr)
 	for _, command := range commands {
 		root.AddCommand(command(a))
 	}
-	cmd, err := root.ExecuteContextC(ctx)
-	if saveErr := a.close(); saveErr != nil {
-		err = errors.Join(err, saveErr)
-	}
-	if err != nil && !a.started {
-		err = Usage("%v", err)
-	}
-	a.tell(cmd, err)
-	return exitCode(err)
+	return root
 }
 
 // Noun makes a command that only has commands below it.

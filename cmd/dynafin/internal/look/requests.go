@@ -319,7 +319,7 @@ func shownRequest(a *app.App, table string, r idempotency.Record, item requestIt
 	}
 	switch {
 	case r.State == idempotency.Escalated:
-		l.Next = fmt.Sprintf("dynafin requests complete --tenant %s --key %s --dry-run", quoted(r.Tenant), quoted(r.Key))
+		l.Next = fmt.Sprintf("dynafin requests complete --tenant %s --key %s --code CODE --dry-run", quoted(r.Tenant), quoted(r.Key))
 	default:
 		l.Next = fmt.Sprintf("dynafin trace --tenant %s %s", quoted(r.Tenant), quoted(r.Key))
 	}
