@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -37,6 +38,8 @@ type assetTotal struct {
 	Debit  string `json:"debit"`
 	Credit string `json:"credit"`
 	Sum    string `json:"sum"`
+
+	sum money.Amount
 }
 
 // prove holds every balance against its postings, as the export of the night has them, and those anew that were found changed. Then
@@ -59,6 +62,11 @@ func (n *night) prove(ctx context.Context) error {
 		return err
 	}
 	a.Digest = n.digest(rows)
+	if n.office.story != nil {
+		if err := n.tell(rows); err != nil {
+			return err
+		}
+	}
 	switch {
 	case a.Proved != a.Balances:
 		return fmt.Errorf("%d of %d balances are not what their postings add up to", a.Balances-a.Proved, a.Balances)
@@ -107,7 +115,7 @@ func (n *night) trialBalance(ctx context.Context) (rows []ledger.Total, err erro
 		if err != nil {
 			return nil, err
 		}
-		a.TrialBalance = append(a.TrialBalance, assetTotal{c.Code(), sides[c][0].Text(), sides[c][1].Text(), sum.Text()})
+		a.TrialBalance = append(a.TrialBalance, assetTotal{c.Code(), sides[c][0].Text(), sides[c][1].Text(), sum.Text(), sum})
 		a.Balanced = a.Balanced && sum.IsZero()
 	}
 	return rows, nil
@@ -135,11 +143,5 @@ func (n *night) digest(rows []ledger.Total) string {
 
 // compareAssets puts cash before securities.
 func compareAssets(a, b money.Currency) int {
-	if a.Kind() != b.Kind() {
-		return int(a.Kind()) - int(b.Kind())
-	}
-	if a.Code() < b.Code() {
-		return -1
-	}
-	return 1
+	return cmp.Or(cmp.Compare(a.Kind(), b.Kind()), cmp.Compare(a.Code(), b.Code()))
 }

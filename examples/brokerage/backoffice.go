@@ -35,6 +35,8 @@ type backOffice struct {
 	faults     bus // what goes wrong on the bus
 	pace       relayPace
 	relayClock *clock // nil: the system's
+	turns      *turns // nil: all work at the same time
+	story      *story // nil: nobody wants to know
 
 	accepted    *queue[outbox.Event]
 	reports     *queue[reports]
@@ -58,6 +60,7 @@ type aftermath struct {
 	Cancelled       int // orders that the venue ended
 	Expired         int // orders that the close ended
 	Published       int
+	Unanswered      int // messages that the bus took without saying so
 	Duplicates      int // deliveries and reports whose effect was there already
 	Waited          int // events that came before the one before them
 
@@ -90,11 +93,11 @@ func (c *cost) add(receipt txn.Receipt) {
 	}
 }
 
-func newBackOffice(s *service, pace txn.Config, l *lives, o options) *backOffice {
+func newBackOffice(s *service, pace txn.Config, l *lives, told *story, o options) *backOffice {
 	b := &backOffice{
 		client: s.client, orders: s.events, execution: newExecution(s.client, pace, s.books.market),
 		portfolio: newPortfolio(s.client, pace, s.books.market), books: s.books, settled: newSettlement(s.books, pace), clock: s.books.clock,
-		workers: o.workers, passes: o.passes, faults: bus{lose: o.lose, seed: o.seed, log: &busLog{}}, lives: l, lag: o.lag,
+		workers: o.workers, passes: o.passes, faults: bus{lose: o.lose, seed: o.seed, log: &busLog{}, story: told}, lives: l, story: told, lag: o.lag,
 	}
 	b.pace = relayPace{200 * time.Millisecond, time.Second, time.Second}
 	if o.endpoint == "" {
@@ -110,6 +113,9 @@ func newBackOffice(s *service, pace txn.Config, l *lives, o options) *backOffice
 	b.reports = newQueue(b.record, func(ctx context.Context, r reports, attempt int) (context.Context, *life) {
 		return l.begin(ctx, "fill recorder", r.of.ClientOrderID, attempt)
 	})
+	if told != nil {
+		b.turns = newTurns(b, o.seed)
+	}
 	return b
 }
 
@@ -118,7 +124,7 @@ func newBackOffice(s *service, pace txn.Config, l *lives, o options) *backOffice
 func (b *backOffice) run(ctx context.Context, tenants []string) error {
 	work := context.WithoutCancel(ctx)
 	var workers sync.WaitGroup
-	for range b.workers {
+	for range b.workers * b.atOnce() {
 		workers.Go(func() { b.accepted.work(work) })
 		workers.Go(func() { b.reports.work(work) })
 		workers.Go(func() { b.trades.work(work) })
@@ -139,8 +145,19 @@ func (b *backOffice) run(ctx context.Context, tenants []string) error {
 	return errors.Join(err, ctx.Err())
 }
 
+// atOnce is 0 if everybody takes turns.
+func (b *backOffice) atOnce() int {
+	if b.turns != nil {
+		return 0
+	}
+	return 1
+}
+
 // flow relays events until nothing waits anywhere.
 func (b *backOffice) flow(ctx context.Context) (err error) {
+	if b.turns != nil {
+		return b.turns.flow(ctx, b)
+	}
 	for done := false; !done && err == nil; {
 		err = b.relay(ctx)
 		if err == nil { // an index may not show yet what was written last
@@ -153,6 +170,9 @@ func (b *backOffice) flow(ctx context.Context) (err error) {
 	}
 	return err
 }
+
+// subscriber takes what the bus delivers; a late message comes when nothing else waits.
+type subscriber func(e outbox.Event, late bool)
 
 // relaysEach is how many relays each outbox has. They need not know of one another.
 const relaysEach = 2
@@ -186,7 +206,7 @@ func (b *backOffice) relay(ctx context.Context) error {
 
 // relayOn keeps a relay running. When it dies, another one with another name takes its place, and what the dead one has claimed is found
 // when its lease has ended.
-func (b *backOffice) relayOn(ctx context.Context, events *outbox.Outbox, owner string, subscribers ...func(e outbox.Event, late bool)) error {
+func (b *backOffice) relayOn(ctx context.Context, events *outbox.Outbox, owner string, subscribers ...subscriber) error {
 	for n := 1; ; n++ {
 		mine, one := b.lives.begin(ctx, "relay", fmt.Sprint(owner, n), 0)
 		one.doomed = false // it dies with a batch, see bus
@@ -197,9 +217,10 @@ func (b *backOffice) relayOn(ctx context.Context, events *outbox.Outbox, owner s
 	}
 }
 
-func (b *backOffice) newRelay(one *life, events *outbox.Outbox, owner string, subscribers []func(e outbox.Event, late bool)) *outbox.Relay {
+func (b *backOffice) newRelay(one *life, events *outbox.Outbox, owner string, subscribers []subscriber) *outbox.Relay {
 	broker := b.faults
 	broker.relay = one
+	broker.unanswered = func() { b.change(func(a *aftermath) { a.Unanswered++ }) }
 	broker.deliver = func(e outbox.Event, late bool) {
 		for _, to := range subscribers {
 			to(e, late)
@@ -215,6 +236,14 @@ func (b *backOffice) newRelay(one *life, events *outbox.Outbox, owner string, su
 	}
 	if b.relayClock != nil {
 		config.Now, config.Sleep = b.relayClock.now, b.relayClock.sleep
+	}
+	if b.turns != nil { // one batch after the other, and no chance
+		config.Batch, config.Batches = 16, 1 // what fits one journal: more would be two batches at once
+		config.Jitter = func(limit time.Duration) time.Duration { return limit / 2 }
+		config.Sleep = func(ctx context.Context, _ time.Duration) error { // nobody waits within a turn: leases last longer
+			<-ctx.Done()
+			return ctx.Err()
+		}
 	}
 	return outbox.NewRelay(events, &meter{Client: b.client, note: b.notePublish}, &broker, config)
 }
@@ -292,6 +321,7 @@ func (b *backOffice) route(ctx context.Context, e outbox.Event) error {
 			a.Duplicates++
 		}
 	})
+	b.story.handled(w.OrderID, laneExecution, "receipt; the order goes to the venue", outcome.Duplicate)
 	return nil
 }
 
@@ -307,6 +337,7 @@ func (b *backOffice) record(ctx context.Context, r reports) error {
 		if err != nil {
 			return err
 		}
+		b.story.handled(r.of.OrderID, laneExecution, fmt.Sprintf("%s of %s: %s", f.Quantity.Text(), r.of.Symbol, decision), len(receipt.Tables) == 0)
 		b.change(func(a *aftermath) {
 			if !a.Fills.add(f.ID) {
 				a.Duplicates++
@@ -335,6 +366,7 @@ func (b *backOffice) apply(ctx context.Context, e outbox.Event) error {
 	if err != nil {
 		return err
 	}
+	b.story.followed(e, outcome)
 	b.change(func(a *aftermath) {
 		if outcome.Result == projection.Applied && outcome.Drained == 0 && outcome.Units > 0 {
 			a.Apply.n++
@@ -354,6 +386,7 @@ func (b *backOffice) settle(ctx context.Context, e outbox.Event) error {
 	if err != nil {
 		return err
 	}
+	b.story.handled(e.AggregateID, laneBooks, fmt.Sprintf("version %d: %s", e.AggregateVersion, settledAs(e, outcome)), outcome.Result == projection.Stale)
 	b.change(func(a *aftermath) {
 		if outcome.Result == projection.Applied && outcome.Drained == 0 && outcome.Units > 0 && e.Type == tradeExecuted {
 			a.Settle.n++
@@ -366,6 +399,18 @@ func (b *backOffice) settle(ctx context.Context, e outbox.Event) error {
 		}
 	})
 	return nil
+}
+
+// settledAs says in words what the books did with a version.
+func settledAs(e outbox.Event, o projection.Outcome) string {
+	switch {
+	case o.Result == projection.Parked:
+		return "it waits"
+	case e.Type == orderClosed:
+		return "the rest is free"
+	default:
+		return "captured, posted"
+	}
 }
 
 func (b *backOffice) change(edit func(*aftermath)) {

@@ -202,7 +202,7 @@ func testOffice(t *testing.T, o options, fates ...dynamosim.Fate) (*service, *ba
 	s := testService(t, fates...)
 	pace := txn.Config{BaseDelay: 1, MaxAttempts: 3}
 	o.workers, o.passes = max(o.workers, 4), max(o.passes, 1)
-	return s, newBackOffice(s, pace, newLives(1, o.crash), o)
+	return s, newBackOffice(s, pace, newLives(1, o.crash), nil, o)
 }
 
 func TestAnInterruptedBackOfficeLosesNothing(t *testing.T) {

@@ -72,12 +72,28 @@ func (q *queue[T]) try(ctx context.Context, d delivery[T]) error {
 	return err
 }
 
+// once delivers one message, and returns false if there is none.
+func (q *queue[T]) once(ctx context.Context) bool {
+	q.mu.Lock()
+	d, ok := q.next()
+	q.mu.Unlock()
+	if ok {
+		q.settle(d, q.try(ctx, d))
+	}
+	return ok
+}
+
 func (q *queue[T]) take() (d delivery[T], ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for len(q.waiting) == 0 && len(q.late) == 0 && !q.closed {
 		q.changed.Wait()
 	}
+	return q.next()
+}
+
+// next removes a message from a queue that is locked.
+func (q *queue[T]) next() (d delivery[T], ok bool) {
 	from := &q.waiting
 	if len(q.waiting) == 0 {
 		from = &q.late
@@ -131,6 +147,9 @@ type bus struct {
 	seed    uint64
 	log     *busLog
 	relay   *life // whose publisher it is
+	story   *story
+
+	unanswered func() // told when an answer is lost
 }
 
 // busLog is what the broker says at night that it took.
@@ -166,8 +185,11 @@ func (b *bus) Publish(_ context.Context, batch []outbox.Message) []outbox.Result
 		}
 		if lost := float64(b.draw("lose", m)%1000) < b.lose*1000; lost && m.Attempt == 1 {
 			results[i].Err = errNoAnswer
+			b.unanswered()
+			b.story.published(m, true)
 			continue
 		}
+		b.story.published(m, false)
 		results[i].Ack = ackOf(m.Event)
 	}
 	if dies {

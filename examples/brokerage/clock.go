@@ -18,7 +18,8 @@ var (
 // part of the day to the next. In between it runs, in a database of our own faster than any other clock, so that leases end and
 // indexes catch up while one looks; or it stands still, and moves when it is told to.
 type clock struct {
-	speed int // how often faster than other clocks; 0: it stands
+	speed int             // how often faster than other clocks; 0: it stands
+	moved func(time.Time) // told when it jumps; may be nil
 
 	mu      sync.Mutex
 	at      time.Time
@@ -39,9 +40,12 @@ func (c *clock) now() time.Time {
 func (c *clock) reach(at time.Time) {
 	now := c.now()
 	c.mu.Lock()
-	defer c.mu.Unlock()
 	if at.After(now) {
 		c.at, c.started = at, time.Now()
+	}
+	c.mu.Unlock()
+	if c.moved != nil {
+		c.moved(c.now())
 	}
 }
 

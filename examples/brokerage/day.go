@@ -23,6 +23,8 @@ type day struct {
 	accept          func(ctx context.Context, o order, submission string) (outcome, txn.Receipt, error)
 	runID           string
 	lives           *lives
+	story           *story          // nil: nobody wants to know
+	pause           func()          // after each order, if all take turns
 	complain        func(err error) // told of every invalid line, in the order of the lines, in the first pass only
 
 	fed      atomic.Int64 // bytes of the source, over all passes
@@ -94,7 +96,12 @@ func (d *day) decide(ctx context.Context, j job) (decision outcome, receipt txn.
 	for attempt := 1; ; attempt++ {
 		mine, one := d.lives.begin(ctx, "order worker", j.name, attempt)
 		decision, receipt, err = d.accept(mine, j.order, j.submission)
-		if !one.over() {
+		died := one.over()
+		d.story.submitted(j.order, decision, receipt, attempt, died)
+		if d.pause != nil {
+			d.pause()
+		}
+		if !died {
 			return decision, receipt, err
 		}
 	}

@@ -25,8 +25,8 @@ type asked struct {
 	Statement int `json:"statement_lines"` // AP11: of one account of each tenant
 }
 
-// page is how many entries a list shows at a time.
-const page = 100
+// pageSize is how many entries a list shows at a time.
+const pageSize = 100
 
 // enquire answers what customers, traders and supervisors ask at the end of a day. Lists come from indexes, so they may be behind; what
 // decides anything is read from the record itself.
@@ -93,7 +93,7 @@ func (f *firm) list(ctx context.Context, table txn.Table, index, name, value, pr
 	pages := dynamodb.NewQueryPaginator(f.service.client, &dynamodb.QueryInput{
 		TableName: aws.String(table.Name), IndexName: aws.String(index), KeyConditionExpression: query.KeyCondition(),
 		ExpressionAttributeNames: query.Names(), ExpressionAttributeValues: query.Values(),
-		ScanIndexForward: aws.Bool(false), Limit: aws.Int32(page),
+		ScanIndexForward: aws.Bool(false), Limit: aws.Int32(pageSize),
 	})
 	for pages.HasMorePages() {
 		one, err := pages.NextPage(ctx)

@@ -59,6 +59,7 @@ func (n *night) resolve(ctx context.Context, tenant string) error {
 			return err
 		}
 		n.count(b.Batch, func(c *batchCount) { c.Resolved++ })
+		n.closedBreak(b, what)
 	}
 	return nil
 }

@@ -39,6 +39,11 @@ type exported struct {
 	execution *export.Export
 	tenants   map[string]*tenantData
 	reports   []ledger.Report // every balance, proved from its postings
+
+	// For the page, if there is one.
+	told    bool
+	lines   []ledger.Line
+	samples samples
 }
 
 // tenantData is what they have of one tenant.
@@ -63,7 +68,7 @@ func (x *exported) of(tenant string) *tenantData {
 
 // takeExports exports orders, execution and the books, and reads them.
 func (f *firm) takeExports(ctx context.Context, bucket string) (*exported, error) {
-	x := &exported{tenants: map[string]*tenantData{}}
+	x := &exported{tenants: map[string]*tenantData{}, told: f.office.story != nil, samples: samples{}}
 	now := f.clock.now()
 	for _, one := range []struct {
 		table txn.Table
@@ -80,11 +85,28 @@ func (f *firm) takeExports(ctx context.Context, bucket string) (*exported, error
 		if one.table == executionTable {
 			x.execution = e
 		}
-		if err := one.read(export.Items(e.Records(ctx, export.Position{}))); err != nil {
+		if err := one.read(x.sampling(export.Items(e.Records(ctx, export.Position{})))); err != nil {
 			return nil, fmt.Errorf("export of %s: %w", one.table.Name, err)
 		}
 	}
 	return x, nil
+}
+
+// sampling keeps some of the items for the page.
+func (x *exported) sampling(items iter.Seq2[txn.Item, error]) iter.Seq2[txn.Item, error] {
+	if !x.told {
+		return items
+	}
+	return func(yield func(txn.Item, error) bool) {
+		for item, err := range items {
+			if err == nil {
+				x.samples.take(item)
+			}
+			if !yield(item, err) {
+				return
+			}
+		}
+	}
 }
 
 func (f *firm) readOrders(x *exported, items iter.Seq2[txn.Item, error]) error {
@@ -177,6 +199,9 @@ func readBook(x *exported, book *ledger.Ledger, item txn.Item) error {
 		return err
 	}
 	line, ok, err := book.LineIn(item)
+	if ok && x.told && err == nil {
+		x.lines = append(x.lines, line)
+	}
 	if ok && err == nil && line.Account == street && strings.HasPrefix(line.Source, venuePrefix) {
 		x.of(line.Tenant).street = append(x.of(line.Tenant).street, line)
 	}

@@ -24,6 +24,7 @@ type firm struct {
 	rebuilt   rebuilt
 	audited   audited
 	asked     asked
+	told      pageParts
 }
 
 // run takes the firm through the rest of the day and the night. Every step may be taken again: what was done is found done.

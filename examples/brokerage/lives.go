@@ -23,6 +23,7 @@ type lives struct {
 
 	mu     sync.Mutex
 	deaths map[string]int // by kind of worker
+	told   func(kind string)
 }
 
 func newLives(seed uint64, share float64) *lives {
@@ -70,6 +71,9 @@ func (l *life) die() {
 		l.all.mu.Lock()
 		l.all.deaths[l.kind]++
 		l.all.mu.Unlock()
+		if l.all.told != nil {
+			l.all.told(l.kind + " died")
+		}
 		l.end()
 	}
 }

@@ -56,6 +56,7 @@ type options struct {
 	seed            uint64
 	endpoint        string
 	json            bool
+	report          string
 }
 
 func parseFlags(args []string, stderr io.Writer) (options, error) {
@@ -74,8 +75,12 @@ func parseFlags(args []string, stderr io.Writer) (options, error) {
 	flags.Uint64Var(&o.seed, "seed", 1, "seed of lost answers and of crashes")
 	flags.StringVar(&o.endpoint, "endpoint", "", "`URL` of a DynamoDB endpoint; tables are created if absent, credentials and region come from AWS_* variables")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object instead of the table")
+	flags.StringVar(&o.report, "report", "", "write a page about the day to this `FILE`; all take turns then, so that a seed gives the same page")
 	if err := flags.Parse(args); err != nil {
 		return o, err
+	}
+	if o.report != "" {
+		o.workers = 1
 	}
 	var err error
 	switch {
@@ -91,6 +96,8 @@ func parseFlags(args []string, stderr io.Writer) (options, error) {
 		err = errors.New("-crash must be 0 to 0.5")
 	case o.lag < 0 || o.lag > time.Minute || o.lag > 0 && o.endpoint != "":
 		err = errors.New("-lag must be 0 to 1m, and an endpoint has its own")
+	case o.report != "" && o.endpoint != "":
+		err = errors.New("-report needs the embedded database")
 	case o.endpoint != "" && !isURL(o.endpoint):
 		err = fmt.Errorf("-endpoint must be a URL such as http://localhost:8000, not %q", o.endpoint)
 	}

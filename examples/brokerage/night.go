@@ -216,6 +216,7 @@ func (n *night) runBatch(ctx context.Context, tenant string, c comparison) error
 		return err
 	}
 	n.recon.Batches++
+	n.told.matched += int(summary.Rows[reconcile.Matched])
 	n.count(c.batch, func(b *batchCount) { b.Compared += int(summary.Left.Rows + summary.Right.Rows) })
 	found := map[string]bool{}
 	for b, err := range n.desk.Breaks(ctx, tenant, c.batch) {

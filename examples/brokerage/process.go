@@ -38,6 +38,11 @@ func process(ctx context.Context, o options, stdin io.Reader, screen *console) (
 	if o.endpoint == "" {
 		s.now = hours.now
 	}
+	if o.report != "" {
+		d.story = newStory(hours)
+		between.told, d.lives.told = d.story.mark, d.story.mark
+		d.pause = func() { hours.pass(aTurn) }
+	}
 	r := &report{source: from.name, passes: o.passes, workers: o.workers}
 	done := screen.follow(d.progress)
 	stopped := d.run(ctx)
@@ -48,7 +53,7 @@ func process(ctx context.Context, o options, stdin io.Reader, screen *console) (
 		stopped = errors.Join(stopped, hours.sleep(context.WithoutCancel(ctx), o.lag))
 	}
 	r.OutboxReady, err = waitingIn(context.WithoutCancel(ctx), client, s.events, 0)
-	f := &firm{service: s, clock: hours, office: newBackOffice(s, pace, d.lives, o), payments: newPayments(s, pace), pace: pace, accounts: d.customers()}
+	f := &firm{service: s, clock: hours, office: newBackOffice(s, pace, d.lives, d.story, o), payments: newPayments(s, pace), pace: pace, accounts: d.customers()}
 	if stopped == nil && err == nil {
 		err = f.office.portfolio.follow(ctx)
 	}
@@ -61,6 +66,10 @@ func process(ctx context.Context, o options, stdin io.Reader, screen *console) (
 	err = errors.Join(stopped, err, r.worked(context.WithoutCancel(ctx), f))
 	if m := between.patterns; m != nil {
 		r.Patterns, r.Routes, r.UnitsUnexplained = patternsOf(m), routesOf(m), mean(m.Unexplained(), 1)
+	}
+	if o.report != "" && err == nil {
+		data, err := pageOf(o, r, f, between)
+		return r, errors.Join(err, writePage(o.report, data))
 	}
 	return r, err
 }
@@ -76,10 +85,14 @@ func connect(between *wire, hours *clock, o options) (*dynamodb.Client, txn.Conf
 
 // speed is how much faster than ours the firm's clock runs.
 func (o options) speed() int {
-	if o.endpoint != "" {
+	switch {
+	case o.report != "":
+		return 0
+	case o.endpoint != "":
 		return 1
+	default:
+		return 20
 	}
-	return 20
 }
 
 // source is where the lines come from. It can be opened once for every pass.

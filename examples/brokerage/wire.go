@@ -26,6 +26,7 @@ type wire struct {
 	sent map[string]int
 	lost int
 
+	told     func(fault string)
 	patterns *usage.Meter // what the embedded database was used for
 	db       *dynamosim.DB
 }
@@ -42,6 +43,9 @@ func (w *wire) fate(c dynamosim.Call) dynamosim.Fate {
 	w.sent[c.Operation]++
 	if c.Operation == transact && w.dice.Float64() < w.lose {
 		w.lost++
+		if w.told != nil {
+			w.told("answer lost")
+		}
 		return dynamosim.LoseAnswer
 	}
 	return dynamosim.Deliver
@@ -60,7 +64,19 @@ func (w *wire) counts() (transactions, lost, reads int) {
 // embedded returns a client of a new, empty database in this process, which lives by the firm's clock. Whatever passes is counted by
 // its access pattern, next to the database: answers are lost and workers die in front of that.
 func (w *wire) embedded(hours *clock, lag time.Duration) *dynamodb.Client {
-	w.db = dynamosim.Open(dynamosim.Options{Now: hours.now, IndexLag: dynamosim.IndexLag{Max: lag}})
+	options := dynamosim.Options{Now: hours.now, IndexLag: dynamosim.IndexLag{Max: lag}}
+	if hours.speed == 0 { // where all take turns, indexes catch up every so often, and keys are watched
+		options.IndexLag.Stepped = lag > 0
+		options.Heat = &dynamosim.Heat{WriteUnits: 1_000_000, ReadUnits: 1_000_000}
+		seen := hours.now()
+		hours.moved = func(now time.Time) {
+			if lag > 0 && now.Sub(seen) >= lag {
+				seen = now
+				w.db.PropagateIndexes(-1)
+			}
+		}
+	}
+	w.db = dynamosim.Open(options)
 	w.patterns = usage.New(w.db, usage.Brokerage(), w.size)
 	return w.db.Client(func(o *dynamodb.Options) { o.HTTPClient = mortal{dynamosim.Faulty(w.patterns, w.fate)} })
 }
