@@ -71,20 +71,20 @@ func (n *night) conservation(lines []ledger.Line) (all []page.Books, err error) 
 	}
 	of := map[money.Currency]*running{}
 	for i, l := range lines {
-		c := l.Amount.Currency()
-		if c.Kind() != money.KindCash || prime[txn.JoinKey(l.Tenant, l.Transaction)] {
+		if prime[txn.JoinKey(l.Tenant, l.Transaction)] {
 			continue
 		}
-		if of[c] == nil {
-			of[c] = &running{debits: money.Zero(c), credits: money.Zero(c)}
-		}
-		r := of[c]
-		side := &r.debits
-		if l.Amount.Sign() < 0 {
-			side = &r.credits
-		}
-		if *side, err = side.Add(l.Amount.Abs()); err != nil {
-			return nil, err
+		if c := l.Amount.Currency(); c.Kind() == money.KindCash {
+			if of[c] == nil {
+				of[c] = &running{debits: money.Zero(c), credits: money.Zero(c)}
+			}
+			side := &of[c].debits
+			if l.Amount.Sign() < 0 {
+				side = &of[c].credits
+			}
+			if *side, err = side.Add(l.Amount.Abs()); err != nil {
+				return nil, err
+			}
 		}
 		if i+1 == len(lines) || lines[i+1].Transaction != l.Transaction || lines[i+1].Tenant != l.Tenant {
 			for _, r := range of { // a transaction is over: whatever it moved is complete

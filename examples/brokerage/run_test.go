@@ -121,6 +121,7 @@ var ranSample = sync.OnceValues(func() (r struct {
 })
 
 func TestTheSampleDayComesToItsTotals(t *testing.T) {
+	t.Parallel()
 	day := daygen.Day(daygen.Seed, daygen.Orders)
 	got := decode(t, sampleRun(t).object)
 	mustCount(t, got, daygen.Expect(day, 1, covered))
@@ -247,6 +248,7 @@ func TestTheTableSaysWhatTheObjectSays(t *testing.T) {
 // Some figures differ from run to run: a rejected order whose repeat is in work at the same time takes one transaction more or
 // less; and what comes twice, early or last, and how full batches are, depends on who was faster.
 func TestTheReadmeShowsWhatTheProgramPrints(t *testing.T) {
+	t.Parallel()
 	readme, err := os.ReadFile("README.md")
 	if err != nil {
 		t.Fatal(err)
@@ -263,10 +265,35 @@ func TestTheReadmeShowsWhatTheProgramPrints(t *testing.T) {
 	}
 }
 
+// A seed has one page, whatever goes wrong on the way.
+func TestASeedHasOnePage(t *testing.T) {
+	t.Parallel()
+	day := daygen.Day(7, 40)
+	var pages []string
+	for range 2 {
+		file := filepath.Join(t.TempDir(), "out.html")
+		got := figures(t, day, "-lose-answers", "0.2", "-crash", "0.1", "-lag", "5s", "-repeat", "2", "-report", file)
+		mustCount(t, got, daygen.Expect(day, 2, covered))
+		mustFollow(t, got, day)
+		mustUseEverything(t, got)
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pages = append(pages, string(text))
+	}
+	if pages[0] != pages[1] {
+		t.Error("two pages of one seed differ")
+	}
+	if !strings.Contains(pages[0], "All 12 invariants held") {
+		t.Error("the page does not say that all invariants held")
+	}
+}
+
 func TestWrongUsageEndsWithTwo(t *testing.T) {
 	for _, args := range [][]string{
 		{"-workers", "0"}, {"-workers", "257"}, {"-workers", "many"}, {"-repeat", "0"}, {"-lose-answers", "1"},
-		{"-lose-answers", "-0.1"}, {"-lose-answers", "NaN"}, {"-crash", "0.9"}, {"-lag", "1h"}, {"-lag", "5s", "-endpoint", "http://localhost:8000"}, {"-nonsense"}, {"one", "two"},
+		{"-lose-answers", "-0.1"}, {"-lose-answers", "NaN"}, {"-crash", "0.9"}, {"-report", "out.html", "-endpoint", "http://localhost:8000"}, {"-lag", "1h"}, {"-lag", "5s", "-endpoint", "http://localhost:8000"}, {"-nonsense"}, {"one", "two"},
 		{"-endpoint", "nonsense"}, {"-endpoint", "localhost:8000"},
 	} {
 		got := brokerage(t.Context(), nil, args...)

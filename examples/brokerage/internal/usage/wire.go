@@ -28,8 +28,7 @@ type request struct {
 	Key, Item                 item
 	ConsistentRead            bool
 	KeyConditionExpression    string
-	ExpressionAttributeNames  map[string]string
-	ExpressionAttributeValues item
+	ExpressionAttributeValues json.RawMessage // only a query's are looked at
 	TransactItems             []struct{ Put, Update, Delete, ConditionCheck, Get *request }
 	RequestItems              map[string]json.RawMessage
 }
@@ -111,8 +110,12 @@ var operand = regexp.MustCompile(`(#?\w+)[^:#]*(:\w+)`)
 
 // conditions are the values that a key condition names: the partition key's, and the first of the sort key's.
 func (r request) conditions() (pk, sk string) {
+	var values item
+	if err := json.Unmarshal(r.ExpressionAttributeValues, &values); err != nil {
+		return "", ""
+	}
 	for i, found := range operand.FindAllStringSubmatch(r.KeyConditionExpression, -1) {
-		text := r.ExpressionAttributeValues.text(found[2])
+		text := values.text(found[2])
 		switch i {
 		case 0:
 			pk = text
