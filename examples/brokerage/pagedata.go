@@ -63,7 +63,9 @@ func pageOf(o options, r *report, f *firm, w *wire) (page.Data, error) {
 		},
 	}
 	for _, total := range r.Audit.TrialBalance {
-		d.Tiles.Sums = append(d.Tiles.Sums, total.sum)
+		if total.sum.Currency().Kind() == money.KindCash { // those of securities are in the trial balance
+			d.Tiles.Sums = append(d.Tiles.Sums, total.sum)
+		}
 	}
 	d.Faults = f.faults(r, w)
 	for i := range d.Invariants {

@@ -99,7 +99,7 @@ func (s *story) submitted(o order, decision outcome, receipt txn.Receipt, attemp
 		s.note(o.id(), laneOrders, laneBooks, page.Stored, "what it may take is reserved")
 		s.note(o.id(), laneOrders, laneOutbox, page.Stored, "%s READY", orderAccepted)
 		if receipt.Recovered {
-			s.note(o.id(), laneOrders, laneOrders, page.Lost, "the answer of the database")
+			s.note(o.id(), laneOrders, laneOrders, page.Lost, "the answer of the database is lost")
 		}
 		s.note(o.id(), laneOrders, laneClient, page.Normal, "ACCEPTED")
 	default:
@@ -124,7 +124,7 @@ func (s *story) published(m outbox.Message, lost bool) {
 	}
 	s.note(m.Event.AggregateID, laneOutbox, to, kind, "%s, version %d", m.Event.Type, m.Event.AggregateVersion)
 	if lost {
-		s.note(m.Event.AggregateID, laneOutbox, laneOutbox, page.Lost, "the answer of the bus")
+		s.note(m.Event.AggregateID, laneOutbox, laneOutbox, page.Lost, "the answer of the bus is lost")
 	} else if s.acked.add(m.Event.ID) {
 		s.delays = append(s.delays, s.clock.now().Sub(m.Event.Due))
 	}

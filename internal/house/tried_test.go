@@ -14,13 +14,14 @@ var tried = map[string]string{
 
 	"go run ./dynamosim/cmd/dynamosim -addr 127.0.0.1:8000 -lag 500ms": "TestTheLagFlagKeepsIndexesBehind",
 
-	"go run ./examples/brokerage -repeat 3 -lose-answers 0.2 -crash 0.05 -lag 5s -json": "TestTheResultDependsNeitherOnWorkersNorOnFaults",
-	"go run ./examples/brokerage -workers 1 orders.jsonl":                               "TestTheResultDependsNeitherOnWorkersNorOnFaults",
-	"go run ./examples/brokerage -":                                                     "TestEveryBadLineIsReportedWithItsNumberAndChangesNothing",
-	"go run ./examples/brokerage -endpoint http://localhost:8000":                       "TestAnEndpointKeepsTheDecisionsOfTheFirstRun",
-	"go run ./examples/journal -":                                                       "TestAFileMayComeThroughAPipeAndInPieces",
-	"go run ./examples/journal jan.csv feb.csv":                                         "TestTheSameFileNamedTwiceIsImportedOnce",
-	"go run ./examples/journal -endpoint http://localhost:8000 jan.csv":                 "TestImportingTwiceChangesNothing",
+	"go run ./examples/brokerage -lose-answers 0.2 -crash 0.05 -lag 5s -report out.html": "TestASeedHasOnePage",
+	"go run ./examples/brokerage -repeat 3 -lose-answers 0.2 -crash 0.05 -lag 5s -json":  "TestTheResultDependsNeitherOnWorkersNorOnFaults",
+	"go run ./examples/brokerage -workers 1 orders.jsonl":                                "TestTheResultDependsNeitherOnWorkersNorOnFaults",
+	"go run ./examples/brokerage -":                                                      "TestEveryBadLineIsReportedWithItsNumberAndChangesNothing",
+	"go run ./examples/brokerage -endpoint http://localhost:8000":                        "TestAnEndpointKeepsTheDecisionsOfTheFirstRun",
+	"go run ./examples/journal -":                                                        "TestAFileMayComeThroughAPipeAndInPieces",
+	"go run ./examples/journal jan.csv feb.csv":                                          "TestTheSameFileNamedTwiceIsImportedOnce",
+	"go run ./examples/journal -endpoint http://localhost:8000 jan.csv":                  "TestImportingTwiceChangesNothing",
 }
 
 // inCI are what .ci/run does: every program of the examples without arguments, all tests, and .ci/endpoint.
