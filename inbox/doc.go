@@ -38,12 +38,15 @@
 //
 //	           Receive, in the transaction of the effect
 //	(absent) ───────────────────────────────────────────► (receipt)   never changes again
+//	   ▲     Forget, by an operator with a reason            │
+//	   └─────────────────────────────────────────────────────┘
 //
 //	stored    delivered            outcome
 //	nothing   event                applied: receipt and effect
 //	receipt   the same event       duplicate: a success with the stored effect, nothing changes
 //	receipt   other content        *MismatchError, nothing changes
 //	damaged   event                *RecordError, nothing changes
+//	receipt   Forget               the receipt moves to FORGOTTEN#at#eventId of its partition; the next delivery is applied
 //
 // A receipt whose expiresAt has passed counts for as long as it is there: TTL is for cleaning up, never a decision. Once
 // TTL has removed it the ID is new, so [Config.Horizon] is the promise and [Config.Retention] may not be shorter.
@@ -65,6 +68,7 @@
 //	with a protected item of up to 1 KiB   4 write units together
 //	each further live map version          2 write units
 //	duplicate, mismatch                    what the cancelled transaction costs; no read
+//	Forget                                 4 write units
 //	Lookup                                 1 read unit for each live map version
 //
 // A receipt takes about 0.35 KiB; one that would take more than [MaxRecordBytes] is refused before anything is sent. 5,000

@@ -33,7 +33,7 @@ const (
 // attributes are the names of a receipt, none of which a table may use for its key.
 var attributes = []string{
 	attrFormat, attrFingerprint, attrFingerprintVersion, attrSource, attrSourceVersion, attrEffect, attrProcessedAt,
-	attrExpiresAt, attrShard, attrMapVersion, attrHashVersion, txn.MarkAttribute,
+	attrExpiresAt, attrForgottenAt, attrBy, attrReason, attrShard, attrMapVersion, attrHashVersion, txn.MarkAttribute,
 }
 
 // recordFormat is the format that this package writes and reads.

@@ -184,6 +184,11 @@ func (w *world) doInbox() {
 		_, err := w.received.Lookup(w.Context(), w.client, e)
 		return err
 	})
+	w.as("inbox.operate", "forget", func() error {
+		r, err := w.received.Get(w.Context(), w.client, e.ID)
+		w.must(err)
+		return w.commit(w.received.Forget(r, inbox.Forget{By: "ann", Reason: "the effect was undone", At: r.ProcessedAt.Add(time.Hour)}))
+	})
 }
 
 func (w *world) dollars(text string) money.Amount {

@@ -35,7 +35,7 @@ var commands = []app.Command{
 	noun("ledger", "books: balances, entries, and their proof", look.Ledger, mend.LedgerVerbs),
 	noun("projection", "read models and the gaps they wait at", look.Projection, mend.ProjectionVerbs),
 	noun("recon", "breaks between two sides that should agree", look.Recon, mend.ReconVerbs),
-	noun("inbox", "receipts of events that were processed", look.Inbox),
+	noun("inbox", "receipts of events that were processed", look.Inbox, mend.InboxVerbs),
 	noun("sentinel", "unique names and who holds them", look.Sentinel, mend.SentinelVerbs),
 	noun("audit", "who changed what, when and why", mend.AuditVerbs),
 	noun("table", "the tables of a deployment", look.Table),

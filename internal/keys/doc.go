@@ -52,6 +52,10 @@
 //	OUT03  OutboxAudit        OUTBOX#{event}                                            AUDIT#{revision}
 //	OUT04  OutboxSwitch       SERVICE#{service}#SWITCH                                  RELAYS
 //
+// and an inbox's:
+//
+//	INB01  InboxForgotten     CONSUMER#{consumer}#V#{version}#SHARD#{shard}             FORGOTTEN#{at}#{event}
+//
 // and those of the repair of requests:
 //
 //	REQ01  RepairEscalated    TEN#{tenant}#ESCALATED#{shard}                            AT#{at}#{key}

@@ -4,6 +4,7 @@ import "time"
 
 var (
 	inboxRoute       = newRoute("Inbox", "CONSUMER#{consumer}#V#{version}#SHARD#{shard}", "EVENT#{event}")
+	inboxForgotten   = newRoute("InboxForgotten", "CONSUMER#{consumer}#V#{version}#SHARD#{shard}", "FORGOTTEN#{at}#{event}")
 	checkpointRoute  = newRoute("Checkpoint", "PROJ#{projection}#V#{version}#SHARD#{shard}", "SOURCE#{source}")
 	outboxRoute      = newRoute("Outbox", "OUTBOX#{event}", "EVENT")
 	outboxReadyRoute = newRoute("OutboxReady", "SERVICE#{service}#READY#{shard}", "DUE#{due}#{event}")
@@ -25,6 +26,18 @@ func ParseInbox(k Key) (consumer string, version, shard int, event string, err e
 // InboxPartition is the partition of [Inbox].
 func InboxPartition(consumer string, version, shard int) (string, error) {
 	return inboxRoute.partition(text(consumer), number(version, versionDigits), number(shard, shardDigits))
+}
+
+// InboxForgotten is the key of a receipt that an operator took out of the way (INB01, AP09).
+func InboxForgotten(consumer string, version, shard int, at time.Time, event string) (Key, error) {
+	return inboxForgotten.key(text(consumer), number(version, versionDigits), number(shard, shardDigits), instant(at), text(event))
+}
+
+// ParseInboxForgotten reads a key of [InboxForgotten].
+func ParseInboxForgotten(k Key) (consumer string, version, shard int, at time.Time, event string, err error) {
+	d := inboxForgotten.read(k)
+	consumer, version, shard, at, event = d.text(), d.number(versionDigits), d.number(shardDigits), d.instant(), d.text()
+	return consumer, version, shard, at, event, d.err
 }
 
 // Checkpoint is the key of a projection's checkpoint for one source (IDX12, AP13). The version is that of the shard

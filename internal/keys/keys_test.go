@@ -187,7 +187,7 @@ func TestAttributesUseTheNamesOfTheTable(t *testing.T) {
 }
 
 // routeNumber is how the table numbers routes: the chapter's, the ledger's, the outbox's, those of repair and a projection's.
-var routeNumber = regexp.MustCompile(`^(IDX|LED|OUT|REQ|PRJ|EXP)\d\d$`)
+var routeNumber = regexp.MustCompile(`^(IDX|LED|OUT|INB|REQ|PRJ|EXP)\d\d$`)
 
 // The table in the package documentation is what people read; it may not differ from what is written.
 func TestTheDocumentedGrammarIsTheOneInUse(t *testing.T) {

@@ -29,7 +29,15 @@ func outboxRoutes(at string) []route {
 			service, err := keys.ParseOutboxSwitch(k)
 			return []any{service}, err
 		}}
-	return []route{parked, claims, audit, relays}
+	forgotten := route{name: "InboxForgotten", index: "INB01", shape: "snnts", pk: "CONSUMER#s0#V#0001#SHARD#0002", sk: "FORGOTTEN#" + at + "#s4",
+		write: func(c []any) (keys.Key, error) {
+			return keys.InboxForgotten(str(c[0]), num(c[1]), num(c[2]), instant(c[3]), str(c[4]))
+		},
+		read: func(k keys.Key) ([]any, error) {
+			consumer, version, shard, at, event, err := keys.ParseInboxForgotten(k)
+			return []any{consumer, version, shard, at, event}, err
+		}}
+	return []route{parked, claims, audit, relays, forgotten}
 }
 
 func TestLeaseThroughClosesTheRangeBehindTheTime(t *testing.T) {

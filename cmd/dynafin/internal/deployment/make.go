@@ -224,6 +224,9 @@ func (d *Deployment) Schema() (schema.Deployment, error) {
 		}
 		s.Tables = append(s.Tables, desk.Schema())
 	}
+	if d.Audit != nil {
+		s.Tables = append(s.Tables, d.Audit.Schema())
+	}
 	if len(s.Tables) == 0 {
 		return s, &MissingError{Part: "PART"}
 	}
