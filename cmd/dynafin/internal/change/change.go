@@ -211,11 +211,14 @@ func (r *run) plan(ctx context.Context) error {
 		if err != nil && item.ID == "" {
 			return fmt.Errorf("the selection could not be read to its end, nothing was changed: %w", err)
 		}
+		ok, unclear := match(r.where, item.Fields)
 		switch {
+		case err == nil && unclear != nil:
+			return unclear
 		case err != nil:
 			r.Matched++
 			r.skip(err.Error(), item)
-		case !match(r.where, item.Fields):
+		case !ok:
 		case done[item.ID]:
 			r.Matched++
 		case item.Skip != "":

@@ -3,11 +3,11 @@ package change
 import (
 	"cmp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/dynafin/dynafin/cmd/dynafin/internal/app"
+	"github.com/dynafin/dynafin/money"
 )
 
 // Fields are what a condition may ask of an item. Numbers and durations are written as Go writes them.
@@ -39,35 +39,76 @@ func parseWhere(where, fields []string) ([]condition, error) {
 	return all, nil
 }
 
-// holds says whether an item satisfies the condition. A number or a duration is compared as such, anything else as text.
-func (c condition) holds(of Fields) bool {
+// holds says whether an item satisfies the condition. = != and ~ compare text; the others compare numbers, durations, times, or amounts
+// of one currency, and an amount of another currency satisfies none of them. What is of two kinds has no order, so the condition is refused:
+// as text 9 minutes are more than 7d, and 1204.05 USD are less than 50. A field that is empty satisfies none either.
+func (c condition) holds(of Fields) (bool, error) {
 	have := of[c.field]
 	switch c.op {
 	case "=":
-		return have == c.value
+		return have == c.value, nil
 	case "!=":
-		return have != c.value
+		return have != c.value, nil
 	case "~":
-		return strings.Contains(have, c.value)
+		return strings.Contains(have, c.value), nil
 	}
-	order := compare(have, c.value)
-	return strings.HasPrefix(c.op, "<") && order < 0 || strings.HasPrefix(c.op, ">") && order > 0 || strings.HasSuffix(c.op, "=") && order == 0
+	if have == "" {
+		return false, nil
+	}
+	x, y := quantityOf(have), quantityOf(c.value)
+	if x.kind != y.kind || x.kind == "" {
+		return false, app.Usage("--where %q: %q is %s and %q is %s; %s compares numbers, durations such as 36h, times, or amounts such as 50.00 USD",
+			c.field+c.op+c.value, have, cmp.Or(x.kind, "a text"), c.value, cmp.Or(y.kind, "a text"), c.op)
+	}
+	order := x.at.Compare(y.at)
+	if x.kind != aTime {
+		order = x.number.Cmp(y.number)
+	}
+	return x.unit == y.unit && (strings.HasPrefix(c.op, "<") && order < 0 || strings.HasPrefix(c.op, ">") && order > 0 ||
+		strings.HasSuffix(c.op, "=") && order == 0), nil
 }
 
-func compare(a, b string) int {
-	if x, err := strconv.ParseInt(a, 10, 64); err == nil {
-		if y, err := strconv.ParseInt(b, 10, 64); err == nil {
-			return cmp.Compare(x, y)
-		}
-	}
-	if x, err := time.ParseDuration(a); err == nil {
-		if y, err := time.ParseDuration(b); err == nil {
-			return cmp.Compare(x, y)
-		}
-	}
-	return cmp.Compare(a, b)
+// The kinds of what has an order.
+const (
+	aNumber   = "a number"
+	aDuration = "a duration"
+	aTime     = "a time"
+	anAmount  = "an amount"
+)
+
+// quantity is what a text says, if it is of a kind.
+type quantity struct {
+	kind, unit string
+	number     money.Rational
+	at         time.Time
 }
 
-func match(all []condition, of Fields) bool {
-	return !slices.ContainsFunc(all, func(c condition) bool { return !c.holds(of) })
+func quantityOf(text string) quantity {
+	first, unit, spaced := strings.Cut(text, " ")
+	if number, err := money.ParseRational(first); err == nil {
+		if !spaced {
+			return quantity{kind: aNumber, number: number}
+		}
+		return quantity{kind: anAmount, unit: unit, number: number}
+	}
+	if d, err := time.ParseDuration(text); err == nil {
+		number, err := money.NewRational(int64(d), 1)
+		if err == nil {
+			return quantity{kind: aDuration, number: number}
+		}
+	}
+	if at, err := time.Parse(time.RFC3339Nano, text); err == nil {
+		return quantity{kind: aTime, at: at}
+	}
+	return quantity{}
+}
+
+// match says whether an item satisfies all conditions.
+func match(all []condition, of Fields) (bool, error) {
+	for _, c := range all {
+		if ok, err := c.holds(of); !ok || err != nil {
+			return false, err
+		}
+	}
+	return true, nil
 }

@@ -182,8 +182,11 @@ func (b breaks) selected(ctx context.Context, s change.Selection, waiting bool) 
 func (b breaks) item(of reconcile.Break, waiting bool) change.Item {
 	item := change.Item{ID: of.Batch + "/" + of.ID, Is: describeBreak(of), Hold: of, Fields: change.Fields{
 		"batch": of.Batch, "id": of.ID, "kind": string(of.Kind), "key": of.Key, "status": string(of.Status), "owner": of.Owner,
-		"age": b.now().Sub(of.Created).String(), "drift": of.Drift.String(),
+		"age": b.now().Sub(of.Created).String(), "drift": "",
 	}}
+	if of.Drift.Currency().Code() != "" {
+		item.Fields["drift"] = of.Drift.String()
+	}
 	if closed := of.Status == reconcile.StatusResolved; closed == waiting {
 		item.Skip = "it is " + string(of.Status)
 	}
