@@ -23,8 +23,8 @@ func TestEveryCommandOfEveryRunbookPrintsWhatItSays(t *testing.T) {
 	if err != nil || len(pages) < 10 {
 		t.Fatalf("%d runbooks, %v", len(pages), err)
 	}
-	for _, page := range pages {
-		t.Run(filepath.Base(page), func(t *testing.T) {
+	for _, page := range append(pages, "README.md") {
+		t.Run(filepath.Clean(page), func(t *testing.T) {
 			text, err := os.ReadFile(page)
 			if err != nil {
 				t.Fatal(err)
@@ -33,7 +33,7 @@ func TestEveryCommandOfEveryRunbookPrintsWhatItSays(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if commands == 0 && filepath.Base(page) != "README.md" {
+			if commands == 0 && filepath.Dir(page) == runbooks && filepath.Base(page) != "README.md" {
 				t.Error("it has no command")
 			}
 			switch {

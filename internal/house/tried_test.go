@@ -14,6 +14,9 @@ var tried = map[string]string{
 
 	"go run ./dynamosim/cmd/dynamosim -addr 127.0.0.1:8000 -lag 500ms": "TestTheLagFlagKeepsIndexesBehind",
 
+	"go run . demo --seed 7 --save demo.db":                "TestScripts",
+	"go run . --load demo.db --config demo.db.json status": "TestScripts",
+
 	"go run ./examples/brokerage -lose-answers 0.2 -crash 0.05 -lag 5s -report out.html": "TestASeedHasOnePage",
 	"go run ./examples/brokerage -repeat 3 -lose-answers 0.2 -crash 0.05 -lag 5s -json":  "TestTheResultDependsNeitherOnWorkersNorOnFaults",
 	"go run ./examples/brokerage -workers 1 orders.jsonl":                                "TestTheResultDependsNeitherOnWorkersNorOnFaults",

@@ -54,8 +54,8 @@ func Status(a *app.App) *cobra.Command {
 			var err error
 			for i := range looks {
 				if i > 0 {
-					if err := a.Sleep(cmd.Context(), watch); err != nil {
-						return err
+					if a.Sleep(cmd.Context(), watch) != nil {
+						return err // somebody has seen enough
 					}
 				}
 				var findings *app.FindingsError
