@@ -121,19 +121,19 @@ func checkpointChart(f Flow) (p plot) {
 	const height = 110
 	end := f.Checkpoints[len(f.Checkpoints)-1]
 	p.First, p.Last, p.Top = f.Checkpoints[0].Step, end.Step, end.Version
+	for _, g := range f.Gaps {
+		p.First, p.Last = min(p.First, g.From), max(p.Last, g.Until)
+	}
 	c := canvas{width: plotWidth, height: height}
 	for _, g := range f.Gaps {
 		from := across(g.From, p.First, p.Last)
 		c.rect("gap", from, 0, max(2, across(g.Until, p.First, p.Last)-from), height,
 			fmt.Sprintf("waited for version %s from step %s to step %s", grouped(g.Missing), grouped(g.From), grouped(g.Until)))
 	}
-	var stairs []xy
-	for i, reached := range f.Checkpoints {
+	stairs := []xy{{0, height - 4}} // nothing is applied
+	for _, reached := range f.Checkpoints {
 		at := xy{across(reached.Step, p.First, p.Last), height - 4 - (height-10)*share(reached.Version, p.Top)}
-		if i > 0 {
-			stairs = append(stairs, xy{at.x, stairs[len(stairs)-1].y})
-		}
-		stairs = append(stairs, at)
+		stairs = append(stairs, xy{at.x, stairs[len(stairs)-1].y}, at)
 	}
 	c.line("axis", xy{0, height}, xy{plotWidth, height}, "")
 	c.path("line reached", stairs, "version reached")

@@ -65,6 +65,12 @@ type view struct {
 	Repeat   string   // how to see the first broken invariant again
 	Trial    []trialView
 
+	// SumShown is the sum that is shown first, SumsOff are those that are not zero.
+	SumShown       *money.Amount
+	SumsOff        []money.Amount
+	Securities     int
+	SecuritiesZero bool
+
 	TimelineChart template.HTML
 	BookCharts    []booksView
 	Backlog       plot
@@ -83,6 +89,7 @@ type plot struct {
 // trialView is the trial balance of one asset.
 type trialView struct {
 	Asset                    string
+	Security                 bool
 	Accounts                 []Account
 	Debits, Credits, Balance money.Amount
 }
@@ -114,6 +121,21 @@ func viewOf(d Data) (v view, err error) {
 	if v.Trial, err = trialOf(d.Accounts); err != nil {
 		return v, err
 	}
+	v.SecuritiesZero = true
+	for _, t := range v.Trial {
+		if t.Security {
+			v.Securities++
+			v.SecuritiesZero = v.SecuritiesZero && t.Balance.IsZero()
+		}
+	}
+	for i, sum := range d.Tiles.Sums {
+		if i == 0 {
+			v.SumShown = &d.Tiles.Sums[i]
+		}
+		if !sum.IsZero() {
+			v.SumsOff = append(v.SumsOff, sum)
+		}
+	}
 	v.judge()
 	return v, nil
 }
@@ -124,7 +146,7 @@ func trialOf(accounts []Account) (all []trialView, err error) {
 		asset := a.Balance.Currency().Code()
 		if len(all) == 0 || all[len(all)-1].Asset != asset {
 			zero := money.Zero(a.Balance.Currency())
-			all = append(all, trialView{Asset: asset, Debits: zero, Credits: zero, Balance: zero})
+			all = append(all, trialView{Asset: asset, Security: a.Balance.Currency().Kind() != money.KindCash, Debits: zero, Credits: zero, Balance: zero})
 		}
 		of := &all[len(all)-1]
 		of.Accounts = append(of.Accounts, a)
@@ -221,8 +243,8 @@ func took(d time.Duration) string {
 }
 
 // words are those of the key grammar; what else is in a key is somebody's value.
-var words = strings.Fields("ACCT AUDIT AUTH AT BATCH BKT BREAK CASH CLIENTORDER CLAIMS CONSUMER DUE ESCALATED EVENT GAP HEADER LEASE LINKS META MONTH " +
-	"ORD ORDER OUTBOX PARKED POS POST PROJ READY RECON REPAIR REQ REQUEST RESERVATION RESERVED ROUTE SEAL SEC SERVICE SHARD SOURCE STATUS SYM TEN TRADE TXN UNIQUE V")
+var words = strings.Fields("ACCOUNT ACCT AUDIT AUTH AT BATCH BKT BREAK CASH CLIENTORDER CLAIMS CONSUMER DUE ESCALATED EVENT GAP HEADER LEASE LINKS META MONTH " +
+	"ORD ORDER OUTBOX PARKED POS POST PROJ READY RECON REFUSED REPAIR REQ REQUEST RESERVATION RESERVED ROUTE SEAL SEC SERVICE SHARD SOURCE STATUS SYM TEN TRADE TXN UNIQUE V")
 
 // keyPart is a part of a key: a word of the key grammar, or a value.
 type keyPart struct {

@@ -178,6 +178,7 @@ func TestTheVerdictFollowsFromTheFigures(t *testing.T) {
 		"The books add up to 0.01 USD.":                   func(d *page.Data) { d.Tiles.Sums[0] = cent },
 		"Debits and credits of USD differ at step 0.":     func(d *page.Data) { d.Books[0].Points[0].Credits = cent },
 		"The trial balance of USD is 0.01.":               func(d *page.Data) { d.Accounts[3].Balance = money.MustParse("-0.01 USD") },
+		"The trial balance of ACME is 1.":                 func(d *page.Data) { d.Accounts[6].Balance = shares("-927999") },
 		"Throttled changed the books by 0.01.":            func(d *page.Data) { d.Faults[2].Effect = cent },
 		"found 3 of 4 planted differences, and 0":         func(d *page.Data) { d.Reconciliation.Found = 3 },
 		"found 4 of 4 planted differences, and 1 that no": func(d *page.Data) { d.Reconciliation.False = 1 },
@@ -188,6 +189,25 @@ func TestTheVerdictFollowsFromTheFigures(t *testing.T) {
 		if !strings.Contains(text, "1 promise did not hold") || !strings.Contains(text, name) || strings.Contains(text, "invariants held") {
 			t.Errorf("%s: the verdict does not say it", name)
 		}
+	}
+}
+
+func TestAllSumsThatAreNotZeroAreShown(t *testing.T) {
+	d := sample()
+	d.Tiles.Sums[1] = money.MustParse("-0.05 EUR")
+	if text := written(t, d); !strings.Contains(text, `<span class="wrong">−0.05 EUR</span>`) {
+		t.Error("a sum that is not zero is not shown")
+	}
+	if text := written(t, sample()); !strings.Contains(text, "in each of 2 assets") || !strings.Contains(text, "1 securities, each of which adds up to zero") {
+		t.Error("assets that add up to zero are not counted")
+	}
+}
+
+func TestADifferenceWithoutAnAmountIsADash(t *testing.T) {
+	d := sample()
+	d.Reconciliation.Breaks[0].Difference = money.Amount{}
+	if text := written(t, d); !strings.Contains(text, `<td class="n"><span class="quiet">–</span></td>`) {
+		t.Error("a break without an amount shows one")
 	}
 }
 

@@ -10,8 +10,20 @@ import (
 	"github.com/dynafin/dynafin/money"
 )
 
-// amount is of the sample's registry: dollars, euros and one security.
 func amount(text string) money.Amount { return money.MustParse(text) }
+
+// shares are an amount of a security.
+func shares(text string) money.Amount {
+	acme, err := money.Define("ACME", 0, money.KindSecurity)
+	if err != nil {
+		panic(err)
+	}
+	a, err := money.Parse(text, acme)
+	if err != nil {
+		panic(err)
+	}
+	return a
+}
 
 var nine = time.Date(2026, 11, 29, 9, 0, 0, 0, time.UTC)
 
@@ -125,6 +137,8 @@ func accounts() []page.Account {
 		{Name: "Rounding differences", Debits: amount("0.31 USD"), Credits: amount("0.33 USD"), Balance: amount("-0.02 USD"), Posted: 64},
 		{Name: "Customers, cash", Debits: amount("911020.40 EUR"), Credits: amount("950000.00 EUR"), Balance: amount("-38979.60 EUR"), Posted: 3120, Entries: entries("EUR")},
 		{Name: "Settlement bank", Debits: amount("950000.00 EUR"), Credits: amount("911020.40 EUR"), Balance: amount("38979.60 EUR"), Posted: 207},
+		{Name: "Customers", Debits: shares("12000"), Credits: shares("940000"), Balance: shares("-928000"), Posted: 388},
+		{Name: "Custodian", Debits: shares("940000"), Credits: shares("12000"), Balance: shares("928000"), Posted: 388},
 	}
 }
 
