@@ -15,7 +15,7 @@
 //	fmt.Println(report) // does it hold?
 //
 //	breaking, err := loadtest.BreakingShare(ctx, lane, loadtest.Load{Rate: 1500})
-//	fmt.Println(breaking) // up to which share of one key?
+//	fmt.Println(breaking) // up to which share of one key? BreakingRate: up to which rate?
 //
 // # Virtual time
 //

@@ -7,7 +7,8 @@ import (
 	"sort"
 )
 
-// Keys is how operations spread over keys. Keys are numbers from 0; what they stand for is the lane's business.
+// Keys is how operations spread over keys. Keys are numbers from 0; what they stand for is the lane's business. There is at
+// least one key, whatever number is asked for.
 type Keys struct {
 	name string
 	n    int
@@ -27,12 +28,14 @@ func (k Keys) String() string { return k.name }
 
 // Uniform draws each of n keys with the same chance.
 func Uniform(n int) Keys {
+	n = max(n, 1)
 	return Keys{name: fmt.Sprintf("uniform over %d keys", n), n: n, share: 1 / float64(n),
 		draw: func(chance *rand.Rand, _ int) int { return chance.IntN(n) }}
 }
 
 // InTurn takes n keys one after the other: the even spread that a formula assumes, without any chance.
 func InTurn(n int) Keys {
+	n = max(n, 1)
 	return Keys{name: fmt.Sprintf("in turn over %d keys", n), n: n, share: 1 / float64(n),
 		draw: func(_ *rand.Rand, i int) int { return i % n }}
 }
@@ -40,6 +43,7 @@ func InTurn(n int) Keys {
 // Zipf draws from n keys, key k with a chance in proportion to 1/(k+1)^exponent. With exponent 1 the second key gets half of
 // what the first one gets, the tenth a tenth; 0 is uniform.
 func Zipf(n int, exponent float64) Keys {
+	n = max(n, 1)
 	upTo, sum := make([]float64, n), 0.0
 	for k := range upTo {
 		sum += math.Pow(float64(k+1), -exponent)
@@ -54,6 +58,7 @@ func Zipf(n int, exponent float64) Keys {
 // HotKey gives key 0 its share, exactly and evenly: 0.25 is every fourth operation. The rest goes over the other n-1 keys in
 // turn.
 func HotKey(n int, share float64) Keys {
+	n, share = max(n, 1), min(max(share, 0), 1)
 	hot := func(i int) int { return int(float64(i) * share) }
 	return Keys{name: fmt.Sprintf("%.2f %% on one of %d keys", 100*share, n), n: n, share: share,
 		draw: func(_ *rand.Rand, i int) int {

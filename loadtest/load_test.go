@@ -141,6 +141,38 @@ func TestTheBreakingShareIsThatOfTheFormula(t *testing.T) {
 	}
 }
 
+func TestTheBreakingRateIsThatOfTheFormula(t *testing.T) {
+	t.Parallel()
+	tiny := dynamosim.Heat{WriteUnits: 50}
+	for _, test := range []struct {
+		keys loadtest.Keys
+		want float64
+	}{{loadtest.HotKey(10, 0.5), 100}, {loadtest.InTurn(4), 200}} {
+		holds, breaks, err := loadtest.BreakingRate(t.Context(), counters(false), loadtest.Load{Rate: 40, Keys: test.keys, Heat: tiny, For: 2 * time.Second})
+		if err != nil || math.Abs(float64(holds)-test.want) > 0.06*test.want || breaks <= holds || breaks > holds+holds/50+1 {
+			t.Errorf("%s: holds at %d, breaks at %d, want about %.0f; %v", test.keys, holds, breaks, test.want, err)
+		}
+	}
+	idle := func(*loadtest.Stage) (loadtest.Do, error) {
+		return func(context.Context, loadtest.Op) error { return nil }, nil
+	}
+	if holds, breaks, err := loadtest.BreakingRate(t.Context(), idle, loadtest.Load{Rate: 10, For: time.Second}); holds != 10<<9 || breaks != 0 || err != nil {
+		t.Errorf("what costs nothing holds at %d, breaks at %d, %v", holds, breaks, err)
+	}
+	if _, _, err := loadtest.BreakingRate(t.Context(), idle, loadtest.Load{}); err == nil {
+		t.Error("no rate to begin with is taken")
+	}
+}
+
+func TestThereIsAlwaysAKey(t *testing.T) {
+	t.Parallel()
+	for _, keys := range []loadtest.Keys{loadtest.Uniform(0), loadtest.InTurn(-1), loadtest.Zipf(0, 1), loadtest.HotKey(0, 2), loadtest.HotKey(1, -1), {}} {
+		if r := run(t, counters(false), loadtest.Load{Rate: 5, Even: true, Keys: keys, For: time.Second}); r.HotAnswered != 5 {
+			t.Errorf("%s: %v", keys, r)
+		}
+	}
+}
+
 func TestChoresRunThroughoutAndMayBeThrottled(t *testing.T) {
 	t.Parallel()
 	rounds := 0

@@ -53,17 +53,51 @@ func BreakingShare(ctx context.Context, lane Lane, load Load) (Breaking, error) 
 	if holds, err := try(parts); holds || err != nil {
 		return b, err
 	}
-	for low, high := 0, parts; high-low > 1; {
-		middle := (low + high) / 2
-		holds, err := try(middle)
+	if _, _, err := bisect(0, parts, parts, try); err != nil {
+		return Breaking{}, err
+	}
+	return b, nil
+}
+
+// BreakingRate looks for the rate at which a lane breaks under a distribution of keys: the largest that held and the smallest
+// that did not, within a hundredth of each other. It begins at load.Rate and doubles it up to ten times; breaks is 0 if even
+// that holds. Arrivals are even.
+func BreakingRate(ctx context.Context, lane Lane, load Load) (holds, breaks int, err error) {
+	const doublings = 10
+	load.Even = true
+	try := func(rate int) (bool, error) {
+		load.Rate = rate
+		report, err := Run(ctx, lane, load)
+		return err == nil && report.Holds(), err
+	}
+	low, high := 0, load.Rate
+	for range doublings {
+		held, err := try(high)
 		if err != nil {
-			return Breaking{}, err
+			return 0, 0, err
 		}
-		if holds {
+		if !held {
+			return bisect(low, high, 100, try)
+		}
+		low, high = high, 2*high
+	}
+	return low, 0, nil
+}
+
+// bisect narrows down where something ends to hold, between a number that holds and one that does not, until they are one
+// apart, or that part of the smaller one.
+func bisect(low, high, part int, holds func(n int) (bool, error)) (int, int, error) {
+	for high-low > max(1, low/part) {
+		middle := (low + high) / 2
+		held, err := holds(middle)
+		switch {
+		case err != nil:
+			return 0, 0, err
+		case held:
 			low = middle
-		} else {
+		default:
 			high = middle
 		}
 	}
-	return b, nil
+	return low, high, nil
 }
