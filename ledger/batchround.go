@@ -86,7 +86,8 @@ func (b *Batcher) round(members []*submission) []*submission {
 			v.later = append(v.later, m)
 		}
 	}
-	b.conclude(&v)
+	waiting := b.conclude(&v)
+	b.book.watch.Measure(b.ctx, "AP10", observe.Backlog, int64(waiting))
 	return stay
 }
 
@@ -101,7 +102,8 @@ func (b *Batcher) commit(parts []txn.Part) (_ txn.Receipt, err error) {
 	return receipt, err
 }
 
-func (b *Batcher) conclude(v *verdicts) {
+// conclude gives the outcomes, and returns how many submissions wait.
+func (b *Batcher) conclude(v *verdicts) (waiting int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, d := range v.decided {
@@ -118,6 +120,7 @@ func (b *Batcher) conclude(v *verdicts) {
 			b.queue.add(m)
 		}
 	}
+	return len(b.queue.waiting)
 }
 
 // group is the members of a batch as one DynamoDB transaction: the writes of each, one after the other, and then the

@@ -65,7 +65,7 @@ type Config struct {
 	// Now is the clock: it dates what is recorded, and judges reservations that expire. Default: time.Now.
 	Now func() time.Time
 	// Observer, if set, is told of every Commit and every read, and of a Batcher every Post, whose requests are those of the
-	// rounds that it takes part in, and every round.
+	// rounds that it takes part in, and every round, with how many transactions wait.
 	Observer observe.Observer
 }
 

@@ -73,6 +73,9 @@ func TestEveryOperationOfALedgerReportsOnce(t *testing.T) {
 	together(b.pay("in-2", "bank", "customer", "1.00 USD"), observe.OK)
 	together(b.pay("in-2", "bank", "customer", "1.00 USD"), observe.Replayed)
 	together(b.pay("out-2", "customer", "bank", "500.00 USD"), observe.Rejected)
+	if waiting, told := d.measured["ledger backlog"]; waiting != 0 || !told {
+		t.Errorf("measured %v", d.measured)
+	}
 	if err := batcher.Close(ctx); err != nil {
 		t.Error(err)
 	}

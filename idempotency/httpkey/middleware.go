@@ -51,7 +51,7 @@ type Config struct {
 	RepairAfter time.Duration
 	// ProblemType is the link to the service's own documentation of keys in problems. Default: "about:blank".
 	ProblemType string
-	// Txn configures commits.
+	// Txn configures commits; its Observer is told of them.
 	Txn txn.Config
 	// Observer, if set, is told of every request with a key when it ends.
 	Observer func(ctx context.Context, o Observation)

@@ -83,7 +83,7 @@ func (op *Op) End(err *error) {
 	op.mu.Lock()
 	e := op.event
 	op.mu.Unlock()
-	e.Err, e.Duration = *err, op.watch.now().Sub(op.started)
+	e.Err, e.Duration = *err, max(0, op.watch.now().Sub(op.started)) // a clock may be set back
 	switch {
 	case e.Err != nil:
 		e.Outcome = outcomeOf(e.Err)

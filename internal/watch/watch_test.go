@@ -18,6 +18,7 @@ import (
 	"github.com/dynafin/dynafin/dynamosim"
 	"github.com/dynafin/dynafin/internal/watch"
 	"github.com/dynafin/dynafin/observe"
+	"github.com/dynafin/dynafin/txn"
 )
 
 // kept is an Observer that keeps what it is told.
@@ -129,17 +130,14 @@ func TestAPanicOfAnObserverIsLoggedAndTheOperationGoesOn(t *testing.T) {
 	before := slog.Default()
 	slog.SetDefault(slog.New(slog.NewTextHandler(&b, nil)))
 	defer slog.SetDefault(before)
-	w := watch.New("txn", "", panics{}, ticking())
-	client := open(t)
-	err := func() (err error) {
-		ctx, op := w.Begin(t.Context(), "AP16.get")
-		defer op.End(&err)
-		w.Measure(ctx, "AP16", observe.Backlog, 1)
-		return get(ctx, client)
-	}()
-	if err != nil {
-		t.Error(err)
+	commits := txn.New(open(t), txn.Config{Observer: panics{}})
+	things := txn.Table{Name: "Things", SK: txn.NoSortKey}
+	receipt, err := commits.Commit(t.Context(), txn.Put(things, things.Key("a", ""), txn.IfAbsent()))
+	if err != nil || receipt.Items != 1 {
+		t.Errorf("the commit ended with %v, %v", receipt, err)
 	}
+	w := watch.New("outbox", "", panics{}, ticking())
+	w.Measure(t.Context(), "AP16", observe.Backlog, 1)
 	for _, part := range []string{"panic=\"at the start\"", "panic=\"at the end\"", "panic=\"at a measurement\"", "stack="} {
 		if !strings.Contains(b.String(), part) {
 			t.Errorf("the log does not say %s", part)
