@@ -80,7 +80,6 @@ func TestEveryOperationOfALedgerReportsOnce(t *testing.T) {
 		t.Error(err)
 	}
 	b.reads(ctx)
-	d.complete("ledger")
 }
 
 func (b books) reads(ctx context.Context) {
@@ -151,6 +150,10 @@ func TestEveryOperationOfAProjectionReportsOnce(t *testing.T) {
 		t.Errorf("measured %v", d.measured)
 	}
 	d.once("AP13.parked", observe.OK, func() error { return drained(live.ParkedEvents(ctx, "order-1")) })
+	d.once("AP13.force.part", observe.OK, func() error {
+		_, err := live.ForcePart(ctx, projection.Force{Source: "order-1", To: 2, By: "ann", Reason: "lost"})
+		return err
+	})
 	d.once("AP13.force", observe.OK, func() error {
 		_, err := live.ForceAdvance(ctx, projection.Force{Source: "order-1", To: 2, By: "ann", Reason: "lost"})
 		return err
@@ -189,7 +192,7 @@ func TestEveryOperationOfAProjectionReportsOnce(t *testing.T) {
 	runbook := p.Namespace(3).Runbook(projection.RunbookConfig{By: "ann", AsOf: day, Policy: "none", Schema: "1", Source: nothing{}, Live: live})
 	d.once("AP13.runbook", observe.OK, func() error { _, err := runbook.State(ctx); return err })
 	d.sums(func() { _, _ = runbook.Run(ctx, projection.StepDeclare) })
-	d.complete("projection")
+	d.saw("projection", "AP13.record", "AP13.save")
 }
 
 // nothing is an archive without events.
@@ -246,5 +249,4 @@ func TestEveryOperationOfAReconcilerReportsOnce(t *testing.T) {
 	if d.measured["reconcile discrepancies.open"] != 1 || d.measured["reconcile oldest.age"] != int64(time.Hour) {
 		t.Errorf("measured %v", d.measured)
 	}
-	d.complete("reconcile")
 }

@@ -3,6 +3,7 @@ package house
 import (
 	"fmt"
 	"go/ast"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -103,6 +104,65 @@ func TestWhatAsksAStoreReportsToAnObserver(t *testing.T) {
 			t.Errorf("%s needs no place in composed any more, or has no reason", name)
 		}
 	}
+}
+
+// labelled are the functions that are given the label of an operation.
+var labelled = []string{"Begin", "Each", "try", "listed", "list"}
+
+var operation = regexp.MustCompile(`^"(?:AP\d\d\.)?[a-z][a-z.]*"$`)
+
+// checkReported returns the labels of operations in code that no test of package observe names.
+func checkReported(f file, tests string) (findings []string) {
+	ast.Inspect(f.ast, func(node ast.Node) bool {
+		call, ok := node.(*ast.CallExpr)
+		if !ok {
+			return true
+		}
+		name := ""
+		switch fun := call.Fun.(type) {
+		case *ast.SelectorExpr:
+			name = fun.Sel.Name
+		case *ast.Ident:
+			name = fun.Name
+		}
+		for _, arg := range call.Args {
+			label, ok := arg.(*ast.BasicLit)
+			if ok && slices.Contains(labelled, name) && operation.MatchString(label.Value) && !strings.Contains(tests, strings.TrimSuffix(label.Value, `"`)) {
+				findings = append(findings, fmt.Sprintf("%s: no test makes %s report exactly once: add it to observe/every_*_test.go", f.path, label.Value))
+			}
+		}
+		return true
+	})
+	return findings
+}
+
+func TestEveryOperationThatReportsIsTried(t *testing.T) {
+	tr := checkout(t)
+	var tests strings.Builder
+	for _, f := range tr.files {
+		if strings.HasPrefix(f.path, "observe/every_") {
+			tests.WriteString(f.text)
+		}
+	}
+	for _, p := range packagesOf(tr.files) {
+		for _, f := range p.files {
+			if slices.Contains(observed, p.path) && f.isGo() && !f.isTest() {
+				report(t, checkReported(f, tests.String()))
+			}
+		}
+	}
+}
+
+func TestReportedCheckFindsOperationsThatNobodyTries(t *testing.T) {
+	_, code := goFile(t, "p/p.go", `package p
+
+func f() {
+	w.Begin(ctx, "AP01.known")
+	w.Begin(ctx, "AP01.unknown")
+	watch.Each(ctx, &w, "load", "", nil)
+}
+`)
+	mustFind(t, checkReported(code, `"AP01.known"`), `no test makes "AP01.unknown" report`, `no test makes "load" report`)
 }
 
 func TestObservedCheckFindsSilence(t *testing.T) {
