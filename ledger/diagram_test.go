@@ -1,13 +1,12 @@
 package ledger_test
 
 import (
-	"maps"
 	"os"
 	"regexp"
-	"slices"
 	"testing"
 	"time"
 
+	stored "github.com/dynafin/dynafin/internal/golden"
 	"github.com/dynafin/dynafin/ledger"
 	"github.com/dynafin/dynafin/txn"
 )
@@ -47,17 +46,10 @@ var waysInto = map[ledger.ReservationState][]string{
 	ledger.StateExpired:  {"Reserve", "Expire, when its time has come"},
 }
 
-// arrow is one arrow of the diagram.
-type arrow struct {
-	from ledger.ReservationState
-	call string
-	to   ledger.ReservationState
-}
-
 // Every call is tried in every state. Those that succeed are the arrows of the diagram, no more and no fewer.
 func TestTheDiagramOfAReservationShowsEveryWayAndNoOther(t *testing.T) {
 	t.Parallel()
-	found := map[arrow]bool{}
+	found := map[stored.Arrow]bool{}
 	for from, way := range waysInto {
 		for call := range calls {
 			b := setup(t, ledger.Config{})
@@ -70,17 +62,11 @@ func TestTheDiagramOfAReservationShowsEveryWayAndNoOther(t *testing.T) {
 			}
 			b.now = day // so that nothing is refused for the time alone; Expire moves on to its own
 			if _, err := b.try(t, calls[call](b, r)); err == nil {
-				found[arrow{from, call, b.reservation(t, "order").State}] = true
+				found[stored.Arrow{From: string(from), Call: call, To: string(b.reservation(t, "order").State)}] = true
 			}
 		}
 	}
-	drawn := map[arrow]bool{}
-	for _, line := range regexp.MustCompile(`(?m)^ +(\S+) --> (\S+) : (.+)$`).FindAllStringSubmatch(document(t), -1) {
-		drawn[arrow{ledger.ReservationState(line[1]), line[3], ledger.ReservationState(line[2])}] = true
-	}
-	if !maps.Equal(found, drawn) {
-		t.Errorf("these ways are there:\n%v\nand these are drawn:\n%v", slices.Collect(maps.Keys(found)), slices.Collect(maps.Keys(drawn)))
-	}
+	stored.Diagram(t, "../docs/ledger.md", "The states of a reservation", found)
 }
 
 // Every key of the package documentation's table is in the picture of the records.

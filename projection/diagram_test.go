@@ -2,22 +2,11 @@ package projection_test
 
 import (
 	"cmp"
-	"maps"
-	"os"
-	"regexp"
-	"slices"
-	"strings"
 	"testing"
 
+	"github.com/dynafin/dynafin/internal/golden"
 	"github.com/dynafin/dynafin/projection"
 )
-
-// arrow is one arrow of the diagram.
-type arrow struct {
-	from projection.BuildState
-	call string
-	to   projection.BuildState
-}
 
 // calls is everything that takes a build on, by the words of its arrow in docs/states.md.
 var calls = map[string]func(t *testing.T, ns *projection.Namespace) error{
@@ -41,7 +30,7 @@ var calls = map[string]func(t *testing.T, ns *projection.Namespace) error{
 // Every call is tried in every state. Those that change it are the arrows of the diagram, no more and no fewer.
 func TestTheDiagramOfABuildShowsEveryWayAndNoOther(t *testing.T) {
 	t.Parallel()
-	found := map[arrow]bool{}
+	found := map[golden.Arrow]bool{}
 	for _, way := range [][]string{nil, {"Start"}, {"Start", "Load, to the end"}, {"Start", "Load, to the end", "Prove"}} {
 		for call := range calls {
 			b := setup(t)
@@ -55,24 +44,12 @@ func TestTheDiagramOfABuildShowsEveryWayAndNoOther(t *testing.T) {
 			err := calls[call](t, ns)
 			after, _ := ns.Build(t.Context())
 			if before.State != after.State {
-				found[arrow{cmp.Or(before.State, "[*]"), call, after.State}] = true
+				found[golden.Arrow{From: string(cmp.Or(before.State, "[*]")), Call: call, To: string(after.State)}] = true
 			}
 			if err != nil && before.State != after.State {
 				t.Errorf("%s from %q says %v, and it is %s", call, before.State, err, after.State)
 			}
 		}
 	}
-	page, err := os.ReadFile("../docs/states.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, section, _ := strings.Cut(string(page), "\n## A build of a view\n")
-	section, _, _ = strings.Cut(section, "\n## ")
-	drawn := map[arrow]bool{}
-	for _, line := range regexp.MustCompile(`(?m)^ +(\S+) --> (\S+) : (.+)$`).FindAllStringSubmatch(section, -1) {
-		drawn[arrow{projection.BuildState(line[1]), line[3], projection.BuildState(line[2])}] = true
-	}
-	if !maps.Equal(found, drawn) {
-		t.Errorf("these ways are there:\n%v\nand these are drawn:\n%v", slices.Collect(maps.Keys(found)), slices.Collect(maps.Keys(drawn)))
-	}
+	golden.Diagram(t, "../docs/states.md", "A build of a view", found)
 }

@@ -1,13 +1,9 @@
 package reconcile_test
 
 import (
-	"maps"
-	"os"
-	"regexp"
-	"slices"
-	"strings"
 	"testing"
 
+	"github.com/dynafin/dynafin/internal/golden"
 	"github.com/dynafin/dynafin/reconcile"
 	"github.com/dynafin/dynafin/txn"
 )
@@ -26,17 +22,10 @@ var decisions = map[string]func(b *bench, of reconcile.Break) txn.Part{
 	},
 }
 
-// arrow is one arrow of the diagram.
-type arrow struct {
-	from     reconcile.Status
-	decision string
-	to       reconcile.Status
-}
-
 // Every decision is tried in every status. Those that are taken are the arrows of the diagram, no more and no fewer.
 func TestTheDiagramOfABreakShowsEveryWayAndNoOther(t *testing.T) {
 	t.Parallel()
-	found := map[arrow]bool{{"[*]", "Run", reconcile.StatusOpen}: true}
+	found := map[golden.Arrow]bool{{From: "[*]", Call: "Run", To: string(reconcile.StatusOpen)}: true}
 	for from, way := range map[reconcile.Status][]string{
 		reconcile.StatusOpen: nil, reconcile.StatusEscalated: {"Escalate"}, reconcile.StatusResolved: {"Resolve"},
 	} {
@@ -46,21 +35,9 @@ func TestTheDiagramOfABreakShowsEveryWayAndNoOther(t *testing.T) {
 				b.commit(t, decisions[step](b, b.byKey(t, "b")))
 			}
 			if _, err := txn.Commit(t.Context(), b.client, decisions[decision](b, b.byKey(t, "b"))); err == nil {
-				found[arrow{from, decision, b.byKey(t, "b").Status}] = true
+				found[golden.Arrow{From: string(from), Call: decision, To: string(b.byKey(t, "b").Status)}] = true
 			}
 		}
 	}
-	page, err := os.ReadFile("../docs/states.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, section, _ := strings.Cut(string(page), "\n## A break\n")
-	section, _, _ = strings.Cut(section, "\n## ")
-	drawn := map[arrow]bool{}
-	for _, line := range regexp.MustCompile(`(?m)^ +(\S+) --> (\S+) : (.+)$`).FindAllStringSubmatch(section, -1) {
-		drawn[arrow{reconcile.Status(line[1]), line[3], reconcile.Status(line[2])}] = true
-	}
-	if !maps.Equal(found, drawn) {
-		t.Errorf("these ways are there:\n%v\nand these are drawn:\n%v", slices.Collect(maps.Keys(found)), slices.Collect(maps.Keys(drawn)))
-	}
+	golden.Diagram(t, "../docs/states.md", "A break", found)
 }
