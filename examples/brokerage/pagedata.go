@@ -36,7 +36,7 @@ func pageOf(o options, r *report, f *firm, w *wire) (page.Data, error) {
 		Facts: []page.Fact{
 			{Name: "Business day", Value: businessDate}, {Name: "Input", Value: fmt.Sprintf("%s, %s", r.source, plural(r.passes, "pass", "passes"))},
 			{Name: "Lost answers", Value: fmt.Sprint(o.lose)}, {Name: "Crashes", Value: fmt.Sprint(o.crash)}, {Name: "Index lag", Value: o.lag.String()},
-			{Name: "Until the night", Value: s.times[len(s.times)-1].Sub(s.began).Round(time.Second).String() + " by the firm's clock"},
+			{Name: "It took", Value: f.clock.now().Sub(s.began).Round(time.Second).String() + " by the firm's clock"},
 			{Name: "Result", Value: r.Audit.Digest},
 		},
 		Tiles:    page.Tiles{Accepted: r.Accepted, Absorbed: r.DuplicatesAbsorbed + r.Replayed, Delivered: r.EventsPublished},
@@ -117,13 +117,13 @@ func costOf(r *report, keys []dynamosim.KeyHeat) page.Cost {
 		read, write = read+p.read, write+p.write
 		if p.Reads > 0 {
 			c.Patterns = append(c.Patterns, page.Pattern{ID: p.ID, What: p.What + ", read", Operations: p.Reads, Requests: p.Reads, Read: p.read,
-				Chapter: p.PlanRead, Measured: p.PerRead.String(), Note: p.Note})
+				Chapter: p.PlanRead, Measured: p.PerRead.String(), Note: p.ReadNote})
 		}
 		if p.write > 0 {
 			one := page.Pattern{ID: p.ID, What: p.What + ", written", Operations: p.Operations - p.Reads, Requests: p.Requests - p.Reads, Write: p.write,
-				Chapter: p.PlanWrite, Measured: p.PerWrite.String(), Note: p.Note}
-			if one.Operations == 0 { // entries of an index, which follow another pattern's writes
-				one.Measured, one.Note = "0", "index entries, which the writes of AP01 and AP04 bring along"
+				Chapter: p.PlanWrite, Measured: p.PerWrite.String(), Note: p.WriteNote}
+			if one.Operations == 0 { // no items, only index entries
+				one.Operations = one.Requests
 			}
 			c.Patterns = append(c.Patterns, one)
 		}
