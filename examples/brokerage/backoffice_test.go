@@ -207,7 +207,7 @@ func testOffice(t *testing.T, o options, fates ...dynamosim.Fate) (*service, *ba
 
 func TestAnInterruptedBackOfficeLosesNothing(t *testing.T) {
 	s, office := testOffice(t, options{lose: 0.2})
-	day := daygen.Day(7, 60)
+	day := daygen.Day(7, 40)
 	for i, o := range acceptedOf(t, testMarket(t), day) {
 		mustAccept(t, s, o, fmt.Sprint("s-", i), accepted)
 	}
