@@ -31,6 +31,7 @@ func resumeVerb(a *app.App) *cobra.Command {
 				return change.Operation{}, nil, err
 			}
 			number, err := namespaceOf(ctx, view.Projection, with["namespace"])
+			with["namespace"] = strconv.Itoa(number)
 			return gaps{view.Projection.Namespace(number)}.resume(), with, err
 		})
 	cmd.Flags().StringVar(&called, "projection", "", "`PROJECTION` to look at (default: the only one)")
