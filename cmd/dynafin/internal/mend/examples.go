@@ -3,6 +3,7 @@ package mend
 // Examples are those of the commands that change data, by noun and verb.
 var Examples = map[string]string{
 	"audit ls":           "  dynafin audit ls --month 2026-11",
+	"inbox forget":       `  dynafin inbox forget 01J9K2Q4 --consumer portfolio --reason "its fill was reversed by hand, INC-7" --dry-run`,
 	"ledger reverse":     `  dynafin ledger reverse --tenant acme pay-2 --reason "charged twice, INC-881" --dry-run`,
 	"outbox discard":     `  dynafin outbox discard --id 01J9K2Q4 --reason "sent by hand" --dry-run`,
 	"outbox park":        `  dynafin outbox park --id 01J9K2Q4 --reason "wrong price, INC-881"`,
