@@ -1,5 +1,5 @@
-// Package golden compares stored items with files, and state diagrams of the documents with what happens. The attribute names and types of stored records are a public format:
-// programs of other versions read them. Only tests import it.
+// Package golden compares stored items with files, and state diagrams of the documents with what happens. The attribute names and
+// types of stored records are a public format: programs of other versions read them. Only tests import it.
 package golden
 
 import (
