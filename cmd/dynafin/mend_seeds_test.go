@@ -34,6 +34,10 @@ func init() {
 			_, err := w.positions().Sweep(ctx)
 			return err
 		},
+		"hours": func(_ context.Context, w *world) error {
+			w.now = w.now.Add(2 * time.Hour)
+			return nil
+		},
 		"repaired": repaired,
 		"spread":   spread, "backlog": backlog, "drained": drained,
 		"rebuild-failed": rebuildFailed, "rebuild-proved": rebuildProved,

@@ -34,7 +34,7 @@ type Operation struct {
 	// Now reads an item again and says in words what it is.
 	Now func(ctx context.Context, item Item) (string, error)
 	// Commit builds the parts of a change and commits them, where that takes more than one try. Default: one Commit.
-	Commit func(ctx context.Context, committer *txn.Committer, build func() ([]txn.Part, error)) (txn.Receipt, error)
+	Commit func(ctx context.Context, committer *txn.Committer, item Item, build func() ([]txn.Part, error)) (txn.Receipt, error)
 }
 
 // Count says in words how many.
@@ -419,7 +419,7 @@ func (r *run) commit(ctx context.Context, item Item) (txn.Receipt, error) {
 	committer := txn.New(r.set.Journal.Client, r.patience(ctx))
 	build := func() ([]txn.Part, error) { return r.build(ctx, item) }
 	if r.op.Commit != nil {
-		return r.op.Commit(ctx, committer, build)
+		return r.op.Commit(ctx, committer, item, build)
 	}
 	parts, err := build()
 	if err != nil {

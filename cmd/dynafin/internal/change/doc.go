@@ -19,6 +19,9 @@
 // condition that it is absent. So a run acts at most once on an item, however often it is resumed and whatever answer was lost.
 // A run that is resumed makes its selection again as of the time of its plan, and leaves out what it has done.
 //
+// One command changes more than a transaction can hold: recon run. Its batch has a restart of its own, and its audit item is written when the
+// batch is COMPLETED.
+//
 // # Records
 //
 //	OPERATOR#RUNS#month / RUN#run   header: v, command, selection M, by, reason, plannedAt, planned, state OPEN or DONE,

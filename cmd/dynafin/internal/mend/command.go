@@ -100,7 +100,7 @@ func (f *frame) run(ctx context.Context, op change.Operation, store *app.Store, 
 		Journal: j, Now: f.a.Now, Clock: f.a.Env.Now, Sleep: f.a.Sleep, NewID: f.a.NewID,
 		By: by, Reason: f.reason, Yes: f.yes, Ask: f.ask(), DryRun: f.dryRun, MaxUnits: f.maxWCU, Resume: f.resume, Say: f.a.Hint,
 	})
-	if report != nil && (len(report.Changes) > 0 || report.Matched > 0 && (err == nil || f.dryRun)) {
+	if report != nil && (len(report.Changes) > 0 || err == nil) {
 		if printErr := f.print(op, report, j.Table.Name); printErr != nil {
 			return printErr
 		}

@@ -57,7 +57,7 @@ func (b books) reverse() change.Operation {
 			part, err := b.reversal(item, note)
 			return []txn.Part{part}, err
 		},
-		Commit: func(ctx context.Context, committer *txn.Committer, build func() ([]txn.Part, error)) (txn.Receipt, error) {
+		Commit: func(ctx context.Context, committer *txn.Committer, _ change.Item, build func() ([]txn.Part, error)) (txn.Receipt, error) {
 			var broken error
 			receipt, err := b.Ledger.Commit(ctx, committer, func() []txn.Part {
 				parts, err := build()

@@ -24,7 +24,7 @@ func OutboxVerbs(a *app.App) []*cobra.Command {
 	return []*cobra.Command{
 		of("retry [ID...]", "publishes parked events again, each aggregate in order", "dynafin outbox stats", Outbox.Retry),
 		of("discard [ID...]", "gives up parked events for good; their records stay, PASSED", "dynafin outbox stats", Outbox.Discard),
-		of("park [ID...]", "holds READY events back before they are published", "dynafin outbox ls --parked", Outbox.Park),
+		of("park [ID...]", "holds READY events back before they are published", "dynafin outbox ls --state parked", Outbox.Park),
 		of("pause", "makes the relays that heed it claim nothing more", "dynafin outbox stats", Outbox.Pause),
 		of("resume", "lets paused relays go on", "dynafin outbox stats", Outbox.Resume),
 	}

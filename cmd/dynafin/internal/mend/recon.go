@@ -46,6 +46,7 @@ func ReconVerbs(a *app.App) []*cobra.Command {
 		return cmd
 	}
 	return []*cobra.Command{
+		reconRun(a),
 		of("match BATCH/BREAK...", "closes breaks whose rows were found to belong together", breaks.match, "reference"),
 		of("accept BATCH/BREAK...", "closes breaks as they are, with a note", breaks.accept, "reference"),
 		of("unmatch BATCH/BREAK...", "opens breaks again that were matched", breaks.unmatch, "owner", "due"),
