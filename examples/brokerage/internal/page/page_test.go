@@ -198,7 +198,7 @@ func TestAllSumsThatAreNotZeroAreShown(t *testing.T) {
 	if text := written(t, d); !strings.Contains(text, `<span class="wrong">−0.05 EUR</span>`) {
 		t.Error("a sum that is not zero is not shown")
 	}
-	if text := written(t, sample()); !strings.Contains(text, "in each of 2 assets") || !strings.Contains(text, "1 securities, each of which adds up to zero") {
+	if text := written(t, sample()); !strings.Contains(text, "in each of 2 assets") || !strings.Contains(text, "1 security, zero in sum") {
 		t.Error("assets that add up to zero are not counted")
 	}
 }
