@@ -55,7 +55,7 @@ type Event struct {
 	// Duration is the whole time, waits included, by the clock of the package's Config.
 	Duration time.Duration
 
-	// Parts are the labels of the parts that it committed, in order, for example "AP16.create".
+	// Parts are the labels of the parts of its Commit, or of its last one, in order, for example "AP16.create".
 	Parts []string
 	// Tables are the tables that its requests named, in the order of their first use. Empty if nothing was sent.
 	Tables []string

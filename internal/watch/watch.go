@@ -121,7 +121,8 @@ func Outcome(ctx context.Context, outcome observe.Outcome) {
 	}
 }
 
-// Parts adds the labels of parts that are committed. A Commit that nothing else contains has their access patterns.
+// Parts notes the labels of the parts of a Commit, the last one if there are several. A Commit that nothing else contains has
+// their access patterns.
 func Parts(ctx context.Context, own *Op, labels func() []string) {
 	op := from(ctx)
 	if op == nil {
@@ -130,7 +131,7 @@ func Parts(ctx context.Context, own *Op, labels func() []string) {
 	said := labels()
 	op.mu.Lock()
 	defer op.mu.Unlock()
-	op.event.Parts = append(op.event.Parts, said...)
+	op.event.Parts = said
 	if op == own {
 		op.event.Pattern = patterns(said)
 	}

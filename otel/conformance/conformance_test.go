@@ -106,7 +106,7 @@ func check(t *testing.T, where, expr string) (used []string) {
 // matches checks the label of a matcher, and where its values are a closed set, that they are of it.
 func matches(t *testing.T, where string, m *labels.Matcher, has map[string]bool) {
 	t.Helper()
-	if m.Name == labels.MetricName {
+	if m.Name == model.MetricNameLabel {
 		return
 	}
 	if !has[m.Name] {
