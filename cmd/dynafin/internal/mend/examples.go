@@ -15,6 +15,7 @@ var Examples = map[string]string{
 	"recon accept":       `  dynafin recon accept cash-1/5f0c2d --reference journal-17 --reason "fee of the bank"`,
 	"recon match":        `  dynafin recon match cash-1/5f0c2d --reference line-17 --reason "the other side came late"`,
 	"recon reopen":       `  dynafin recon reopen cash-1/5f0c2d --reason "accepted by mistake"`,
+	"recon run":          `  dynafin recon run --batch cash-2 --left books.csv --right statement.csv --owner finance-ops --tolerance "0.01 USD" --dry-run`,
 	"recon unmatch":      `  dynafin recon unmatch cash-1/5f0c2d --reason "another payment"`,
 	"requests complete":  `  dynafin requests complete --tenant acme key-7f3a --code 201 --effect ledger:pay-1 --reason "the entry is there"`,
 	"requests release":   `  dynafin requests release --tenant acme key-7f3a --effect ledger:pay-1 --reason "the provider has no charge"`,
