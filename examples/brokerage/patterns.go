@@ -108,7 +108,7 @@ func (r *report) patternTable(b *strings.Builder) {
 	}
 	fmt.Fprintf(b, "\n%-4s  %-26s %10s %9s %9s %9s   %s\n", "", "ACCESS PATTERN", "OPERATIONS", "REQUESTS", "READ", "WRITE", "UNITS OF ONE, AND THE PLAN'S")
 	beside := func(measured json.Number, plan, what string) string {
-		if measured == "0" {
+		if measured == "0" || measured == "" {
 			return ""
 		}
 		text := fmt.Sprintf("%s a %s", measured, what)

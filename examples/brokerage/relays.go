@@ -68,6 +68,7 @@ func (b *backOffice) newRelay(one *life, events *outbox.Outbox, owner string, su
 	}
 	config := outbox.RelayConfig{
 		Owner: owner, PollMin: b.pace.pollMin, PollMax: b.pace.pollMax, RetryMin: b.pace.retry, RetryMax: 10 * b.pace.retry,
+		MaxAttempts: 100, // that relays die is no fault of the events they held
 		Observer: observe.Func(func(_ context.Context, e observe.Event) {
 			if e.Label() == "AP16.complete" && e.Outcome == observe.OK {
 				b.change(func(a *aftermath) { a.Published++; a.Publish.n++ })
