@@ -273,13 +273,14 @@ func faultlessFills(w working, holds map[account]money.Amount, add func(tenant s
 
 // closedBreak notes a break that was closed, the first few of each comparison.
 func (n *night) closedBreak(b reconcile.Break, what found) {
+	kind := b.Batch + ": " + string(b.Kind)
 	shown := 0
 	for _, one := range n.told.breaks {
-		if strings.HasPrefix(one.ID, b.Batch+" ") {
+		if one.Kind == kind {
 			shown++
 		}
 	}
-	if n.office.story == nil || shown >= 4 {
+	if n.office.story == nil || shown >= 3 {
 		return
 	}
 	side := func(s reconcile.SideRows) string {
@@ -293,7 +294,16 @@ func (n *night) closedBreak(b reconcile.Break, what found) {
 		}
 	}
 	n.told.breaks = append(n.told.breaks, page.Break{
-		ID: b.Batch + " " + b.Key, Kind: string(b.Kind), Ours: side(b.Left), Theirs: side(b.Right), Difference: b.Drift,
+		ID: shortKey(b), Kind: kind, Ours: side(b.Left), Theirs: side(b.Right), Difference: b.Drift,
 		Age: n.clock.now().Sub(b.Created), Owner: b.Owner, Resolution: what.note + " (" + what.proof + ")",
 	})
+}
+
+// shortKey is what tells a break from others of its comparison.
+func shortKey(b reconcile.Break) string {
+	components := strings.Split(b.Key, "#")
+	if b.Batch == batchBooks { // account and asset
+		return strings.Join(components[1:3], " ")
+	}
+	return components[len(components)-1]
 }
