@@ -114,7 +114,7 @@ func (a *App) tell(cmd *cobra.Command, err error) {
 		}
 	}
 	if next != "" {
-		a.Hint("next: %s", next)
+		a.Hint("next: %s", a.flags.where(next))
 	}
 }
 

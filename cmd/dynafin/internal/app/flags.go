@@ -55,3 +55,39 @@ func (f *flags) check() error {
 	}
 	return nil
 }
+
+// where puts the flags that say where the data is into a suggested command, so that it can be run as it stands.
+func (f *flags) where(command string) string {
+	rest, ok := strings.CutPrefix(command, "dynafin ")
+	if !ok || strings.HasSuffix(command, "--help") || strings.HasPrefix(rest, "--") || strings.HasPrefix(rest, "explain ") {
+		return command
+	}
+	var flags []string
+	add := func(name string, values ...string) {
+		for _, value := range values {
+			if value != "" {
+				flags = append(flags, "--"+name+" "+Quote(value))
+			}
+		}
+	}
+	add("load", f.load)
+	add("endpoint", f.endpoint)
+	add("region", f.region)
+	add("config", f.config)
+	add("table", f.tables...)
+	if !strings.Contains(rest, "--tenant ") {
+		add("tenant", f.tenants...)
+	}
+	return strings.Join(append(append([]string{"dynafin"}, flags...), rest), " ")
+}
+
+// Quote writes an argument as a shell takes it.
+func Quote(arg string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_.:/@%+=,", r)
+	}
+	if arg != "" && !strings.ContainsFunc(arg, func(r rune) bool { return !plain(r) }) {
+		return arg
+	}
+	return "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
+}

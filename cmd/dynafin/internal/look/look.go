@@ -92,14 +92,7 @@ func at(now, t time.Time) string {
 }
 
 // quoted is an argument as a shell takes it.
-func quoted(arg string) string {
-	if arg != "" && !strings.ContainsFunc(arg, func(r rune) bool {
-		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_.:/@%+=,", r))
-	}) {
-		return arg
-	}
-	return "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
-}
+func quoted(arg string) string { return app.Quote(arg) }
 
 func first[T cmp.Ordered](values ...T) T { return cmp.Or(values...) }
 
