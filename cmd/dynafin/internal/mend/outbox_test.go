@@ -13,10 +13,13 @@ import (
 
 	"github.com/dynafin/dynafin/cmd/dynafin/internal/change"
 	"github.com/dynafin/dynafin/dynamosim"
+	"github.com/dynafin/dynafin/internal/golden"
 	"github.com/dynafin/dynafin/outbox"
+	"github.com/dynafin/dynafin/txn"
 )
 
 func TestRetryOfOneEventNeedsNoReason(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	ids := b.park(3)
 	set := b.settings(b.client)
@@ -36,6 +39,7 @@ func TestRetryOfOneEventNeedsNoReason(t *testing.T) {
 
 // Each refusal leaves everything as it was.
 func TestNothingChangesWithoutReasonConfirmationOrSelection(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		spoil func(*change.Settings, *change.Selection)
 		want  string
@@ -72,6 +76,7 @@ func answers(with string) func(string) (string, error) {
 }
 
 func TestATypedCountConfirms(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	ids := b.park(3)
 	set := b.settings(b.client)
@@ -86,6 +91,7 @@ func TestATypedCountConfirms(t *testing.T) {
 
 // A dry run writes nothing, and what it says is what the run then does.
 func TestADryRunPrintsExactlyTheWrites(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	ids := b.park(3)
 	before := b.snapshot()
@@ -117,6 +123,7 @@ func TestADryRunPrintsExactlyTheWrites(t *testing.T) {
 }
 
 func TestADiscardedEventStaysAndIsPassed(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	ids := b.park(2)
 	report, err := change.Apply(t.Context(), b.outbox(b.client).Discard(), change.Selection{IDs: ids}, b.settings(b.client))
@@ -130,6 +137,7 @@ func TestADiscardedEventStaysAndIsPassed(t *testing.T) {
 
 // The events of an aggregate come READY, and due, in the order of their versions, whatever the order in which they were parked.
 func TestRetryKeepsTheOrderWithinAnAggregate(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	b.park(6) // versions 3, 2, 1 of two orders
 	if _, err := change.Apply(t.Context(), b.outbox(b.client).Retry(), change.Selection{Where: []string{"age>1s"}}, b.settings(b.client)); err != nil {
@@ -159,6 +167,7 @@ func TestRetryKeepsTheOrderWithinAnAggregate(t *testing.T) {
 
 // The limit holds from the first change on.
 func TestMaxUnitsThrottlesInVirtualTime(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	b.park(10)
 	set := b.settings(b.client)
@@ -177,6 +186,7 @@ func TestMaxUnitsThrottlesInVirtualTime(t *testing.T) {
 // Whatever request of a run is lost, unanswered or its last one, the state is as before or the run can be resumed, and nothing is done
 // twice: all events are READY at version 4, each with one audit item.
 func TestARunThatIsBrokenOffAnywhereIsResumed(t *testing.T) {
+	t.Parallel()
 	const events = 4
 	requests := 0
 	{
@@ -250,6 +260,7 @@ func (b *bench) eachRetriedOnce(ids []string) {
 
 // A run that is resumed leaves alone what it has retried, also if that was parked again, and what was parked later.
 func TestAResumedRunActsOnNoEventTwice(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	ids := b.park(4)
 	client := b.faulty(dieAfter(2))
@@ -294,6 +305,7 @@ func dieAfter(n int) func(dynamosim.Call) dynamosim.Fate {
 
 // No cap: 20,001 parked events are all found, and all retried, with a crash halfway; and nothing is scanned.
 func TestTwentyThousandAndOneParkedEventsAreAllRetried(t *testing.T) {
+	t.Parallel()
 	const events = 20_001
 	b := setup(t)
 	b.park(events)
@@ -333,5 +345,24 @@ func TestTwentyThousandAndOneParkedEventsAreAllRetried(t *testing.T) {
 	}
 	if slices.Contains(watch.calls, "DynamoDB_20120810.Scan") {
 		t.Error("it scanned")
+	}
+}
+
+// What is stored of a run is a public format: programs of other versions read it.
+func TestStoredRunsMatchTheGoldenFiles(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	ids := b.park(2)
+	selection := change.Selection{IDs: ids[:1], Args: map[string]string{"service": "orders"}}
+	if _, err := change.Apply(t.Context(), b.outbox(b.client).Discard(), selection, b.settings(b.client)); err != nil {
+		t.Fatal(err)
+	}
+	for _, item := range b.snapshot() {
+		switch pk := change.Text(item["PK"]); {
+		case strings.HasPrefix(pk, "OPERATOR#RUNS#"):
+			golden.Item(t, "run", item)
+		case strings.HasPrefix(pk, "OPERATOR#RUN#"):
+			golden.Item(t, "audit", item, txn.MarkAttribute)
+		}
 	}
 }
