@@ -185,6 +185,3 @@ func (a *App) Tenant() (string, error) {
 	}
 	return tenants[0], nil
 }
-
-// Wide says whether IDs are shown whole in tables.
-func (a *App) Wide() bool { return a.flags.wide }

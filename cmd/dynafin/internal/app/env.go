@@ -62,7 +62,7 @@ func (e *FindingsError) Error() string { return e.Summary }
 // Findings makes a FindingsError. The summary is one line and says how many.
 func Findings(format string, args ...any) error { return &FindingsError{fmt.Sprintf(format, args...)} }
 
-// exitCode says how the program ends, and whether the error is still to be told.
+// exitCode says how the program ends.
 func exitCode(err error) int {
 	var usage *UsageError
 	var findings *FindingsError

@@ -14,29 +14,21 @@ import (
 	"github.com/dynafin/dynafin/capacity"
 )
 
-// Meter counts the units that DynamoDB reports, and keeps requests below the rates that a person allowed.
+// Meter counts the units that DynamoDB reports, and keeps reads below the rate that a person allowed.
 type Meter struct {
 	now     func() time.Time
 	sleep   func(context.Context, time.Duration) error
 	maxRead int
 
-	mu sync.Mutex
-	// maxWrite is 0 for no limit: a command that only reads has none.
-	maxWrite              int
-	read, written         capacity.Units
-	readFrom, writtenFrom time.Time
+	mu            sync.Mutex
+	read, written capacity.Units
+	// from is when the units that were read so far are used up, at the rate.
+	from time.Time
 	// wrote says that a request was sent which may have changed something.
 	wrote bool
 }
 
-// LimitWrites keeps what is written from now on below a rate of units a second.
-func (m *Meter) LimitWrites(unitsPerSecond int) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.maxWrite = unitsPerSecond
-}
-
-// Read and Written return what has been consumed so far.
+// Read returns the read units that have been consumed so far.
 func (m *Meter) Read() capacity.Units {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -143,37 +135,32 @@ func consumed(result any) (units capacity.Units) {
 // burst is how far requests may run ahead of the rate: a second's units may be used at once.
 const burst = time.Second
 
-// wait holds a request back until those before it have used no more than the rate allows.
+// wait holds a read back until those before it have used no more than the rate allows. Commands that write have a pace of their
+// own, see package change.
 func (m *Meter) wait(ctx context.Context, writes bool) error {
 	m.mu.Lock()
-	from := m.readFrom
-	if writes {
-		from, m.wrote = m.writtenFrom, true
-	}
-	now := m.now()
+	from, now := m.from, m.now()
+	m.wrote = m.wrote || writes
 	m.mu.Unlock()
-	if ahead := from.Sub(now); ahead > burst {
+	if ahead := from.Sub(now); !writes && ahead > burst {
 		return m.sleep(ctx, ahead-burst)
 	}
 	return nil
 }
 
-// count adds what a request took, and puts the next one off by the time that it takes at the rate.
+// count adds what a request took, and puts the next read off by the time that it takes at the rate.
 func (m *Meter) count(writes bool, units capacity.Units) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	total, from, rate := &m.read, &m.readFrom, m.maxRead
 	if writes {
-		total, from, rate = &m.written, &m.writtenFrom, m.maxWrite
-	}
-	*total += units
-	if rate <= 0 {
+		m.written += units
 		return
 	}
-	if now := m.now(); from.Before(now) {
-		*from = now
+	m.read += units
+	if now := m.now(); m.from.Before(now) {
+		m.from = now
 	}
-	*from = from.Add(time.Duration(units) * time.Second / time.Duration(2*rate))
+	m.from = m.from.Add(time.Duration(units) * time.Second / time.Duration(2*m.maxRead))
 }
 
 // String is what a person reads: "38 RCU", "38 RCU, 10 WCU".
