@@ -95,8 +95,7 @@ func TestNewSaysEverythingThatIsWrong(t *testing.T) {
 // While keys are optional, a handler meets requests without one: its Commit is refused, and it can commit by itself.
 func TestWithoutAKeyThereIsNoExchange(t *testing.T) {
 	t.Parallel()
-	var s *service
-	s = newService(t, httpkey.Config{Mode: idempotency.Transactional, Optional: true}, func(w http.ResponseWriter, r *http.Request) {
+	s := newService(t, httpkey.Config{Mode: idempotency.Transactional, Optional: true}, func(w http.ResponseWriter, r *http.Request) {
 		x := httpkey.Current(r.Context())
 		x.NoEffect()
 		x.Uncertain(idempotency.Evidence{Reason: "nobody asks"})
