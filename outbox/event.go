@@ -10,8 +10,12 @@ import (
 	"unicode/utf8"
 )
 
-// Event is one business fact in the envelope that consumers get. A repeated command must build the same event again:
-// take its fields from the command and the state it led to, not from the clock or from chance.
+// Event is one business fact in the envelope that consumers get.
+//
+// A command that may build its event again must build the same one: take the fields from the command and the state it
+// led to, not from the clock or from chance. It may make ID and OccurredAt anew only where a record in the same transaction
+// lets the first commit win and no other one count: inside the Commit of an exchange of idempotency/httpkey, or beside
+// idempotency.Requests.Once. What another commit built is then never stored.
 type Event struct {
 	// ID identifies the fact, wherever it is sent and however often. Required; [Event.StableID] derives one.
 	ID string
