@@ -2,6 +2,7 @@ package dynamosim
 
 import (
 	"bytes"
+	"hash/crc32"
 	"io"
 	"net/http"
 	"strconv"
@@ -14,6 +15,10 @@ const (
 	contentType   = "application/x-amz-json-1.0"
 	targetPrefix  = "DynamoDB_20120810."
 	streamsPrefix = "DynamoDBStreams_20120810."
+
+	// checksumHeader is spelt as net/http spells it. SDKs hold every answer against it; that of Go takes a missing one for
+	// zero, and logs a warning for each answer.
+	checksumHeader = "X-Amz-Crc32"
 )
 
 // Do answers a request of the AWS SDK; it makes DB an aws.HTTPClient. A context that is done before the request is
@@ -47,6 +52,7 @@ func (db *DB) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", contentType)
+	w.Header().Set(checksumHeader, checksum(reply.Body))
 	w.Header().Set("Content-Length", strconv.Itoa(len(reply.Body)))
 	w.WriteHeader(reply.Status)
 	// A client that has gone away misses its answer; what was written stays written.
@@ -84,13 +90,16 @@ func readBody(req *http.Request) ([]byte, error) {
 	return body[:n], err
 }
 
+// checksum is that of an answer's body, as DynamoDB sends it.
+func checksum(body []byte) string { return strconv.FormatUint(uint64(crc32.ChecksumIEEE(body)), 10) }
+
 func response(req *http.Request, reply engine.Reply) *http.Response {
 	return &http.Response{
 		StatusCode:    reply.Status,
 		Proto:         "HTTP/1.1",
 		ProtoMajor:    1,
 		ProtoMinor:    1,
-		Header:        http.Header{"Content-Type": {contentType}},
+		Header:        http.Header{"Content-Type": {contentType}, checksumHeader: {checksum(reply.Body)}},
 		ContentLength: int64(len(reply.Body)),
 		Body:          io.NopCloser(bytes.NewReader(reply.Body)),
 		Request:       req,
