@@ -2,8 +2,11 @@ package invariant
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/dynafin/dynafin/dynamosim"
 )
@@ -29,7 +32,7 @@ func (w *World) Settle() {
 }
 
 func (w *World) settle() {
-	deadline := now().Add(w.config.SettleTime)
+	deadline, from := now().Add(w.config.SettleTime), len(w.schedule.rows)
 	for range w.config.SettleSteps {
 		if !w.step(false) {
 			return
@@ -39,7 +42,26 @@ func (w *World) settle() {
 		}
 	}
 	w.quiesce()
-	w.fail("settle", fmt.Errorf("unfinished after %d steps without faults: %s", w.config.SettleSteps, w.unfinished()))
+	w.fail("settle", fmt.Errorf("unfinished after %d steps without faults: %s; %s", w.config.SettleSteps, w.unfinished(), w.busiest(from)))
+}
+
+// busiest says which worker took most of the steps since a row of the schedule: one that polls eats up those of all others.
+func (w *World) busiest(from int) string {
+	steps, most := map[string]int{}, ""
+	for _, r := range w.schedule.rows[from:] {
+		if r.request == nil {
+			continue
+		}
+		name := r.request.Worker
+		steps[name]++
+		if n := steps[name]; n > steps[most] || n == steps[most] && name < most {
+			most = name
+		}
+	}
+	if most == "" {
+		return "all steps were waits; wait longer between tries or raise Config.SettleSteps"
+	}
+	return fmt.Sprintf("%s took %d of %d steps; poll less often or raise Config.SettleSteps", most, steps[most], w.config.SettleSteps)
 }
 
 // Advance lets time pass. Requests that wait go on waiting.
@@ -205,6 +227,29 @@ func (w *World) finished() bool {
 	return true
 }
 
+// tableKeys asks the database for the keys of its tables.
+func (w *World) tableKeys() tableKeys {
+	keys := tableKeys{}
+	tables, err := w.calm.ListTables(w.Context(), &dynamodb.ListTablesInput{})
+	if err != nil {
+		return nil
+	}
+	for _, name := range tables.TableNames {
+		table, err := w.calm.DescribeTable(w.Context(), &dynamodb.DescribeTableInput{TableName: &name})
+		if err != nil {
+			continue
+		}
+		var attributes []string
+		for _, key := range table.Table.KeySchema {
+			attributes = append(attributes, *key.AttributeName)
+		}
+		if !slices.Equal(attributes, []string{"PK", "SK"}) {
+			keys[name] = attributes
+		}
+	}
+	return keys
+}
+
 // unfinished names the workers that have not finished, and what they wait for.
 func (w *World) unfinished() string {
 	var names []string
@@ -215,8 +260,9 @@ func (w *World) unfinished() string {
 		}
 	}
 	w.mu.Unlock()
+	keys := w.tableKeys()
 	for _, p := range w.gate.Pending() {
-		names = append(names, fmt.Sprintf("%s at %s", p.Worker, describe(p)))
+		names = append(names, fmt.Sprintf("%s at %s", p.Worker, describe(p, keys)))
 	}
 	return strings.Join(names, ", ")
 }

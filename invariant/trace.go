@@ -22,7 +22,13 @@ type row struct {
 }
 
 // schedule is what happened in one history, in order.
-type schedule struct{ rows []row }
+type schedule struct {
+	rows []row
+	keys tableKeys
+}
+
+// tableKeys are the names of the key attributes of the tables where they are others than PK and SK.
+type tableKeys map[string][]string
 
 // requests counts the rows that are requests.
 func (s *schedule) requests() (n int) {
@@ -45,7 +51,7 @@ func (s *schedule) String() string {
 			cell[4] = brief.Replace(r.result)
 		}
 		if r.request != nil {
-			cell[2] = describe(r.request)
+			cell[2] = describe(r.request, s.keys)
 			if r.request.Attempt > 1 {
 				cell[2] += fmt.Sprintf(" (attempt %d)", r.request.Attempt)
 			}
@@ -79,7 +85,7 @@ const labelBytesMax = 80
 var brief = strings.NewReplacer("ConditionalCheckFailed", "condition", "TransactionConflict", "conflict", "ThrottlingError", "throttled", "None", "-")
 
 // describe names what a request is about: the operation, and the item keys as far as they can be told from it.
-func describe(p *dynamosim.Pending) string {
+func describe(p *dynamosim.Pending, keys tableKeys) string {
 	var body struct {
 		Key, Item, ExpressionAttributeValues map[string]json.RawMessage
 		TableName, IndexName                 string
@@ -98,13 +104,17 @@ func describe(p *dynamosim.Pending) string {
 		var actions []string
 		for _, action := range body.TransactItems {
 			for _, kind := range slices.Sorted(maps.Keys(action)) {
-				pk, _, _ := strings.Cut(keyOf(action[kind].Key, action[kind].Item), "/")
-				actions = append(actions, kind+" "+pk)
+				about := action[kind]
+				key := keys.of(about.TableName, about.Key, about.Item)
+				if keys[about.TableName] == nil {
+					key, _, _ = strings.Cut(key, "/")
+				}
+				actions = append(actions, kind+" "+key)
 			}
 		}
 		label = "Transact" + strings.TrimSuffix(strings.TrimPrefix(p.Operation, "Transact"), "Items") + " [" + strings.Join(actions, ", ") + "]"
 	case body.Key != nil || body.Item != nil:
-		label += " " + keyOf(body.Key, body.Item)
+		label += " " + keys.of(body.TableName, body.Key, body.Item)
 	case body.ExpressionAttributeValues != nil:
 		var values []string
 		for _, name := range slices.Sorted(maps.Keys(body.ExpressionAttributeValues)) {
@@ -120,8 +130,20 @@ func describe(p *dynamosim.Pending) string {
 	return label
 }
 
-// keyOf shows an item key. The key attributes of a put are not marked as such; by convention they are called PK and SK.
-func keyOf(key, item map[string]json.RawMessage) string {
+// of shows an item key, with its table where the key attributes have names of their own: elsewhere the key says enough.
+// The key attributes of a put are not marked as such.
+func (k tableKeys) of(table string, key, item map[string]json.RawMessage) string {
+	if names := k[table]; names != nil {
+		var parts []string
+		for _, name := range names {
+			if value, ok := key[name]; ok {
+				parts = append(parts, scalar(value))
+			} else {
+				parts = append(parts, scalar(item[name]))
+			}
+		}
+		return table + " " + strings.Join(parts, "/")
+	}
 	if key == nil {
 		key = map[string]json.RawMessage{}
 		for name, value := range item {

@@ -235,6 +235,7 @@ func play(t *testing.T, config Config, chance chance, plan *plan, story func(*Wo
 	w.plan, w.artifacts = plan, artifacts{t}
 	failure := w.tell(story)
 	w.schedule.rows = append(w.schedule.rows, w.remarks...)
+	w.schedule.keys = w.tableKeys()
 	o := &outcome{failure: failure, schedule: w.schedule, counters: w.counters}
 	if plan != nil {
 		o.released = plan.released

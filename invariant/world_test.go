@@ -11,6 +11,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/dynafin/dynafin/dynamosim"
 	"github.com/dynafin/dynafin/invariant"
@@ -158,6 +159,41 @@ func TestAContextEndsAndItsRequestArrivesLate(t *testing.T) {
 	}
 }
 
+// A schedule says what each request is about, also where a service's own table has keys of other names.
+func TestAScheduleShowsTheKeysOfEveryTable(t *testing.T) {
+	h := invariant.Run(t, calm, 1, func(w *invariant.World) {
+		w.Table("Things")
+		_, err := w.Client().CreateTable(w.Context(), &dynamodb.CreateTableInput{
+			TableName: aws.String("Trades"), BillingMode: types.BillingModePayPerRequest,
+			AttributeDefinitions: []types.AttributeDefinition{
+				{AttributeName: aws.String("order"), AttributeType: types.ScalarAttributeTypeS},
+				{AttributeName: aws.String("line"), AttributeType: types.ScalarAttributeTypeN}},
+			KeySchema: []types.KeySchemaElement{
+				{AttributeName: aws.String("order"), KeyType: types.KeyTypeHash}, {AttributeName: aws.String("line"), KeyType: types.KeyTypeRange}},
+		})
+		w.Check("create", err)
+		w.Worker("w", func(ctx context.Context, p *invariant.Process) error {
+			trade := map[string]types.AttributeValue{"order": &types.AttributeValueMemberS{Value: "o-1"}, "line": &types.AttributeValueMemberN{Value: "2"}}
+			thing := map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "a"}, "SK": &types.AttributeValueMemberS{Value: "b"}}
+			put := func(table string, item map[string]types.AttributeValue) types.TransactWriteItem {
+				return types.TransactWriteItem{Put: &types.Put{TableName: &table, Item: item}}
+			}
+			_, err := p.Client().PutItem(ctx, &dynamodb.PutItemInput{TableName: aws.String("Trades"), Item: trade})
+			if err == nil {
+				_, err = p.Client().TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{
+					TransactItems: []types.TransactWriteItem{put("Trades", trade), put("Things", thing)}})
+			}
+			return err
+		})
+		w.Run()
+	})
+	for _, want := range []string{"PutItem Trades o-1/2 ", "TransactWrite [Put Trades o-1/2, Put a] "} {
+		if h.Failure != nil || !strings.Contains(h.Schedule, want) {
+			t.Errorf("%v: no %q in\n%s", h.Failure, want, h.Schedule)
+		}
+	}
+}
+
 // TestWhatIsStuckIsNamed: liveness fails with the workers that cannot finish.
 func TestWhatIsStuckIsNamed(t *testing.T) {
 	breaks(t, "settle", "unfinished after 1h0m0s without faults: loop", func(w *invariant.World) {
@@ -166,7 +202,8 @@ func TestWhatIsStuckIsNamed(t *testing.T) {
 		})
 		w.Settle()
 	})
-	breaks(t, "settle", "unfinished after 2000 steps without faults: busy, busy at PutItem x/x", func(w *invariant.World) {
+	breaks(t, "settle", "unfinished after 2000 steps without faults: busy, busy at PutItem x/x; "+
+		"busy took 2000 of 2000 steps; poll less often or raise Config.SettleSteps", func(w *invariant.World) {
 		w.Table("Things")
 		w.Worker("busy", func(ctx context.Context, p *invariant.Process) error {
 			for {
