@@ -23,6 +23,9 @@ import (
 //go:embed testdata/day.jsonl
 var sampleDay []byte
 
+// sampleBroken is how many lines of the sample day are no orders, on purpose.
+const sampleBroken = 42
+
 const help = `usage: brokerage [flags] [FILE]
 
 Accepts the orders in FILE, one JSON object a line; "-" is standard input; without FILE
@@ -75,12 +78,13 @@ func parseFlags(args []string, stderr io.Writer) (options, error) {
 	flags.Uint64Var(&o.seed, "seed", 1, "seed of lost answers and of crashes")
 	flags.StringVar(&o.endpoint, "endpoint", "", "`URL` of a DynamoDB endpoint; tables are created if absent, credentials and region come from AWS_* variables")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object instead of the table")
-	flags.StringVar(&o.report, "report", "", "write a page about the day to this `FILE`; all take turns then, so that a seed gives the same page")
+	flags.StringVar(&o.report, "report", "", "write a page about the day to this `FILE`; all take turns then, so that a seed gives the same page, and -lose-answers is 0.1 and -crash 0.02 unless given")
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}
 	if o.report != "" {
 		o.workers = 1
+		o.misfortune(flags)
 	}
 	var err error
 	switch {
@@ -107,6 +111,18 @@ func parseFlags(args []string, stderr io.Writer) (options, error) {
 	}
 	o.file = flags.Arg(0)
 	return o, err
+}
+
+// misfortune is what a day has to go through that a page is about: one without faults would show nothing. What was given stays, zero too.
+func (o *options) misfortune(flags *flag.FlagSet) {
+	given := map[string]bool{}
+	flags.Visit(func(f *flag.Flag) { given[f.Name] = true })
+	if !given["lose-answers"] {
+		o.lose = 0.1
+	}
+	if !given["crash"] {
+		o.crash = 0.02
+	}
 }
 
 func isURL(text string) bool {

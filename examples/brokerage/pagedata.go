@@ -35,7 +35,7 @@ func pageOf(o options, r *report, f *firm, w *wire) (page.Data, error) {
 		Title: "A day at a brokerage", Seed: o.seed, Orders: r.OrdersRead,
 		Facts: []page.Fact{
 			{Name: "Business day", Value: businessDate}, {Name: "Input", Value: fmt.Sprintf("%s, %s", r.source, plural(r.passes, "pass", "passes"))},
-			{Name: "Lost answers", Value: fmt.Sprint(o.lose)}, {Name: "Crashes", Value: fmt.Sprint(o.crash)}, {Name: "Index lag", Value: o.lag.String()},
+			{Name: "Lost answers", Value: shareOf(o.lose, "transactions")}, {Name: "Crashes", Value: shareOf(o.crash, "jobs")}, {Name: "Index lag", Value: o.lag.String()},
 			{Name: "It took", Value: f.clock.now().Sub(s.began).Round(time.Second).String() + " by the firm's clock"},
 			{Name: "Result", Value: r.Audit.Digest},
 		},
@@ -75,16 +75,24 @@ func pageOf(o options, r *report, f *firm, w *wire) (page.Data, error) {
 	return d, nil
 }
 
-// command shows the same page again.
+// shareOf says how much of something was to go wrong.
+func shareOf(share float64, of string) string {
+	if share == 0 {
+		return "none asked for"
+	}
+	return fmt.Sprintf("%v of %s", share, of)
+}
+
+// command shows the same page again, to the last byte: the name of the file is not that of the run.
 func (o options) command() string {
-	text := fmt.Sprintf("go run ./examples/brokerage -seed %d -lose-answers %v -crash %v -lag %s -repeat %d -report %s", o.seed, o.lose, o.crash, o.lag, o.passes, filepath.Base(o.report))
+	text := fmt.Sprintf("go run ./examples/brokerage -seed %d -lose-answers %v -crash %v -lag %s -repeat %d -report out.html", o.seed, o.lose, o.crash, o.lag, o.passes)
 	if o.file != "" {
 		text += " " + filepath.Base(o.file)
 	}
 	return text
 }
 
-// faults are what went wrong on purpose, and what became of it.
+// faults are what went wrong on purpose, and what came with the day or followed, and what became of it.
 func (f *firm) faults(r *report, w *wire) []page.Fault {
 	_, lost, _ := w.counts()
 	busLost := f.office.snapshot().Unanswered
@@ -92,13 +100,13 @@ func (f *firm) faults(r *report, w *wire) []page.Fault {
 		{Name: "The answer to a transaction is lost after commit", Times: lost, Retried: lost},
 		{Name: "A worker dies in the midst of a job", Times: r.WorkersDied, Recovered: r.WorkersDied},
 		{Name: "The answer of the bus is lost", Times: busLost, Retried: busLost},
-		{Name: "An event or a report comes again", Times: r.DuplicatesAbsorbed, Replayed: r.DuplicatesAbsorbed},
-		{Name: "A client sends an order again", Times: r.Replayed, Replayed: r.Replayed},
-		{Name: "The venue reports more than an order has open", Times: r.FillsRefused, Refused: r.FillsRefused},
 		{Name: "A process dies while it pays a customer out", Times: r.Payments.Crashed, Recovered: r.Payments.Completed + r.Payments.Escalated, Retried: r.Payments.Released},
 		{Name: "The bus loses an event on its way to the portfolio", Times: r.Rebuild.EventsLost, Recovered: r.Rebuild.EventsLost},
 		{Name: "Records, statements and logs are made wrong", Times: r.Reconciliation.Planted, Recovered: r.Reconciliation.Resolved},
 		{Name: "A distribution is booked with two digits swapped", Times: r.Distribution.Booked, Recovered: r.Distribution.Reversed},
+		{Name: "An event or a report comes again", Came: true, Times: r.DuplicatesAbsorbed, Replayed: r.DuplicatesAbsorbed},
+		{Name: "A client sends an order again", Came: true, Times: r.Replayed, Replayed: r.Replayed},
+		{Name: "The venue reports more than an order has open", Came: true, Times: r.FillsRefused, Refused: r.FillsRefused},
 	}
 	for i := range all {
 		all[i].Effect = f.told.effect

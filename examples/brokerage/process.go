@@ -44,6 +44,9 @@ func process(ctx context.Context, o options, stdin io.Reader, screen *console) (
 		d.pause = func() { hours.pass(aTurn) }
 	}
 	r := &report{source: from.name, passes: o.passes, workers: o.workers}
+	if o.file == "" {
+		screen.say("%d lines of the sample day are broken on purpose:", sampleBroken)
+	}
 	done := screen.follow(d.progress)
 	stopped := d.run(ctx)
 	done()

@@ -131,6 +131,9 @@ func TestTheSampleDayComesToItsTotals(t *testing.T) {
 	day := daygen.Day(daygen.Seed, daygen.Orders)
 	got := decode(t, sampleRun(t).object)
 	mustCount(t, got, daygen.Expect(day, 1, covered))
+	if got["invalid"] != float64(sampleBroken) {
+		t.Errorf("%v lines are invalid, and %d are announced", got["invalid"], sampleBroken)
+	}
 	mustFollow(t, got, day)
 	mustCost(t, got)
 	mustUseEverything(t, got)
@@ -260,8 +263,8 @@ func TestTheReadmeShowsWhatTheProgramPrints(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := sampleRun(t).table
-	messages := strings.SplitAfterN(got.stderr, "\n", 4)
-	shown := append(messages[:3], strings.SplitAfter(got.stdout, "\n")...)
+	messages := strings.SplitAfterN(got.stderr, "\n", 5)
+	shown := append(messages[:4], strings.SplitAfter(got.stdout, "\n")...)
 	differs := regexp.MustCompile(`^(transactions|duplicates|early|fill|publish|apply|settle|AP..) `)
 	for _, line := range shown {
 		line, _, _ = strings.Cut(line, ", version ")
@@ -293,22 +296,6 @@ func TestASeedHasOnePage(t *testing.T) {
 	}
 	if !strings.Contains(pages[0], "All 12 invariants held") {
 		t.Error("the page does not say that all invariants held")
-	}
-}
-
-func TestWrongUsageEndsWithTwo(t *testing.T) {
-	for _, args := range [][]string{
-		{"-workers", "0"}, {"-workers", "257"}, {"-workers", "many"}, {"-repeat", "0"}, {"-lose-answers", "1"},
-		{"-lose-answers", "-0.1"}, {"-lose-answers", "NaN"}, {"-crash", "0.9"}, {"-report", "out.html", "-endpoint", "http://localhost:8000"}, {"-lag", "1h"}, {"-lag", "5s", "-endpoint", "http://localhost:8000"}, {"-nonsense"}, {"one", "two"},
-		{"-endpoint", "nonsense"}, {"-endpoint", "localhost:8000"},
-	} {
-		got := brokerage(t.Context(), nil, args...)
-		if got.code != exitUsage || !strings.Contains(got.stderr, "usage: brokerage") || got.stdout != "" {
-			t.Errorf("%q: exit code %d, stdout %q, stderr %q", args, got.code, got.stdout, got.stderr)
-		}
-	}
-	if got := brokerage(t.Context(), nil, "-h"); got.code != exitDone {
-		t.Errorf("-h ends with %d", got.code)
 	}
 }
 

@@ -46,9 +46,11 @@ type Tiles struct {
 	Sums []money.Amount
 }
 
-// Fault is one kind of trouble that was caused, and what became of the requests that met it.
+// Fault is one kind of trouble, and what became of the requests that met it.
 type Fault struct {
-	Name  string
+	Name string
+	// Came says that nobody injected it: it was in the input, or it followed from other faults.
+	Came  bool
 	Times int
 	// Replayed got the stored result, Retried went through when sent again, Refused were turned down for good, Recovered were
 	// found and finished by somebody else.

@@ -66,7 +66,9 @@ func collect(v reflect.Value, into map[string]bool) {
 func derived(d page.Data, into map[string]bool) {
 	faults, outcomes, top := 0, 0, 0
 	for _, f := range d.Faults {
-		faults += f.Times
+		if !f.Came {
+			faults += f.Times
+		}
 	}
 	for _, o := range d.Outcomes {
 		outcomes += o.Count

@@ -59,7 +59,7 @@ func Write(w io.Writer, d Data) error {
 type view struct {
 	Data
 	Style    template.CSS
-	Injected int      // faults in all
+	Injected int      // faults in all, without those that came by themselves
 	Requests int      // outcomes in all
 	Broken   []string // what is wrong, in sentences; the verdict
 	Repeat   string   // how to see the first broken invariant again
@@ -100,7 +100,9 @@ func viewOf(d Data) (v view, err error) {
 		Backlog: backlogChart(d.Flow.Backlog), Checkpoints: checkpointChart(d.Flow), OutcomeBar: stackedBar(d.Outcomes), Heat: heat(d.Cost.Shards),
 	}
 	for _, f := range d.Faults {
-		v.Injected += f.Times
+		if !f.Came {
+			v.Injected += f.Times
+		}
 	}
 	for _, o := range d.Outcomes {
 		v.Requests += o.Count

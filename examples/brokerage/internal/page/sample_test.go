@@ -44,7 +44,7 @@ func sample() page.Data {
 		{Name: "Transaction conflict", Times: 22, Retried: 19, Refused: 3, Effect: amount("0.00 USD")},
 		{Name: "Worker crashed before commit", Times: 9, Recovered: 9, Effect: amount("0.00 USD")},
 		{Name: "Worker crashed after commit", Times: 11, Replayed: 7, Recovered: 4, Effect: amount("0.00 USD")},
-		{Name: "Event delivered twice", Times: 1287, Replayed: 1287, Effect: amount("0.00 USD")},
+		{Name: "Event delivered twice", Came: true, Times: 1287, Replayed: 1287, Effect: amount("0.00 USD")},
 		{Name: "Time to live late", Times: 5, Refused: 5, Effect: amount("0.00 USD")},
 	}
 	d.Timeline = timeline()
