@@ -114,9 +114,12 @@ func (a *App) tell(cmd *cobra.Command, err error) {
 		}
 	}
 	if next != "" {
-		a.Hint("next: %s", a.flags.where(next))
+		a.Hint("next: %s", a.Where(next))
 	}
 }
+
+// Where puts the flags of this run that say where the data is into a suggested command, so that it can be run as it stands.
+func (a *App) Where(command string) string { return a.flags.where(command) }
 
 // Now is the time by which ages, leases and due times are judged: that of a saved simulator, which stands still, or of
 // this machine.
@@ -169,6 +172,9 @@ func (a *App) Tenants() ([]string, error) {
 		return nil, err
 	}
 	if len(d.Tenants) == 0 {
+		if len(d.Tables()) == 0 {
+			return nil, Usage("%v", d.Missing("PART"))
+		}
 		return nil, Usage("which tenant? name it with --tenant, or in the deployment file")
 	}
 	return d.Tenants, nil

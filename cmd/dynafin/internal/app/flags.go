@@ -56,7 +56,7 @@ func (f *flags) check() error {
 	return nil
 }
 
-// where puts the flags that say where the data is into a suggested command, so that it can be run as it stands.
+// where is [App.Where].
 func (f *flags) where(command string) string {
 	rest, ok := strings.CutPrefix(command, "dynafin ")
 	if !ok || strings.HasSuffix(command, "--help") || strings.HasPrefix(rest, "--") || strings.HasPrefix(rest, "explain ") {

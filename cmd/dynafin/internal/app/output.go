@@ -111,7 +111,8 @@ func printJSON[T any](a *App, l List[T]) error {
 		}
 	}
 	if l.Next != "" {
-		f.Next = &l.Next
+		next := a.Where(l.Next)
+		f.Next = &next
 	}
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)

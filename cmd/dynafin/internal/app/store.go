@@ -84,6 +84,9 @@ func (a *App) connect(ctx context.Context, meter *Meter) (*Store, error) {
 		return nil, err
 	}
 	if c.Region == "" {
+		if d, err := a.Deployment(); err == nil && len(d.Tables()) == 0 {
+			return nil, Usage("which Region? name it with --region, or set AWS_REGION; and %v", d.Missing("PART"))
+		}
 		return nil, Usage("which Region? name it with --region, or set AWS_REGION")
 	}
 	client := dynamodb.NewFromConfig(c, meter.install, func(o *dynamodb.Options) {

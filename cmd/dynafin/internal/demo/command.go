@@ -175,9 +175,9 @@ func (r *run) print(a *app.App, saved string) error {
 		{Name: "says", Data: true, Value: func(i invariant) string { return i.Says }},
 	}
 	l.Foot = []string{"", fmt.Sprintf("left for you: %d parked events, and %d gaps behind them", r.stored.parked, r.stored.gaps)}
-	l.Next = "dynafin demo --save demo.db"
+	l.Next = fmt.Sprintf("dynafin demo --seed %d --orders %d --save demo.db", r.seed, r.orders)
 	if saved != "" {
-		l.Next = fmt.Sprintf("dynafin --load %s --config %s.json status", saved, saved)
+		l.Next = fmt.Sprintf("dynafin --load %s --config %s status", app.Quote(saved), app.Quote(saved+".json"))
 	}
 	if err := app.Print(a, l); err != nil {
 		return err

@@ -36,6 +36,8 @@ type Deployment struct {
 	Reconcile   *Reconcile   `json:"reconcile,omitempty"`
 	Audit       *Audit       `json:"audit,omitempty"`
 
+	// File is where it was loaded from, if it was.
+	File string `json:"-"`
 	// Now is the clock of everything that is made from it.
 	Now func() time.Time `json:"-"`
 }
@@ -124,6 +126,7 @@ func Load(path string) (Deployment, error) {
 	if err != nil {
 		return Deployment{}, fmt.Errorf("%s: %w", path, err)
 	}
+	d.File = path
 	return d, nil
 }
 

@@ -26,13 +26,23 @@ type MissingError struct {
 	Part string
 	// Has are the names that are there, of a part that has names.
 	Has []string
+	// Nothing says that there is no part at all, and no file.
+	Nothing bool
 }
 
 func (e *MissingError) Error() string {
 	if len(e.Has) > 0 {
 		return fmt.Sprintf("the deployment has no %s; it has %s", e.Part, strings.Join(e.Has, ", "))
 	}
+	if e.Nothing {
+		return fmt.Sprintf("no deployment file: give --config FILE or set DYNAFIN_CONFIG, or name a table with --table %s=TABLE", e.Part)
+	}
 	return fmt.Sprintf("the deployment has no %s: add it to the deployment file, or name its table with --table %s=TABLE", e.Part, e.Part)
+}
+
+// Missing says that a part is not there.
+func (d *Deployment) Missing(part string) error {
+	return &MissingError{Part: part, Nothing: d.File == "" && len(d.parts()) == 0}
 }
 
 // At returns the table of a place.
@@ -49,7 +59,7 @@ func fixed(n int) shardmap.Map {
 // RequestStore returns the idempotency records.
 func (d *Deployment) RequestStore() (*idempotency.Requests, error) {
 	if d.Requests == nil {
-		return nil, &MissingError{Part: "requests"}
+		return nil, d.Missing("requests")
 	}
 	r := d.Requests
 	return idempotency.New(idempotency.Config{Table: r.At(), Index: r.Index, IndexPK: r.IndexPK, IndexSK: r.IndexSK, Map: fixed(r.Shards), Now: d.Now}), nil
@@ -58,7 +68,7 @@ func (d *Deployment) RequestStore() (*idempotency.Requests, error) {
 // NameStore returns the unique names.
 func (d *Deployment) NameStore() (*sentinel.Names, error) {
 	if d.Names == nil {
-		return nil, &MissingError{Part: "names"}
+		return nil, d.Missing("names")
 	}
 	return sentinel.New(sentinel.Config{Table: d.Names.At(), Now: d.Now}), nil
 }
@@ -72,7 +82,7 @@ type Service struct {
 
 // Outboxes returns those of the named services, of all if none is named.
 func (d *Deployment) Outboxes(services ...string) ([]Service, error) {
-	found, err := chosen("outbox:", d.Outbox, func(o Outbox) string { return o.Service }, services)
+	found, err := chosen(d, "outbox:", d.Outbox, func(o Outbox) string { return o.Service }, services)
 	var all []Service
 	for _, o := range found {
 		all = append(all, Service{o.Service, o.Table, outbox.New(outbox.Config{
@@ -91,7 +101,7 @@ type Consumer struct {
 
 // Inboxes returns those of the named consumers, of all if none is named.
 func (d *Deployment) Inboxes(consumers ...string) ([]Consumer, error) {
-	found, err := chosen("inbox:", d.Inbox, func(in Inbox) string { return in.Consumer }, consumers)
+	found, err := chosen(d, "inbox:", d.Inbox, func(in Inbox) string { return in.Consumer }, consumers)
 	var all []Consumer
 	for _, in := range found {
 		config := inbox.Config{Consumer: in.Consumer, Table: in.At(), Now: d.Now}
@@ -111,7 +121,7 @@ type View struct {
 
 // Views returns the named projections, all if none is named.
 func (d *Deployment) Views(client projection.Client, names ...string) ([]View, error) {
-	found, err := chosen("projection:", d.Projections, func(p Projection) string { return p.Name }, names)
+	found, err := chosen(d, "projection:", d.Projections, func(p Projection) string { return p.Name }, names)
 	var all []View
 	for _, p := range found {
 		all = append(all, View{p.Name, projection.New(client, projection.Config{Name: p.Name, Table: p.At(), Map: fixed(p.Shards), Now: d.Now})})
@@ -122,7 +132,7 @@ func (d *Deployment) Views(client projection.Client, names ...string) ([]View, e
 // Books returns the ledger.
 func (d *Deployment) Books() (*ledger.Ledger, error) {
 	if d.Ledger == nil {
-		return nil, &MissingError{Part: "ledger"}
+		return nil, d.Missing("ledger")
 	}
 	l := d.Ledger
 	return ledger.New(ledger.Config{Table: l.At(), DueIndex: l.DueIndex, HeldIndex: l.HeldIndex, Now: d.Now}), nil
@@ -131,7 +141,7 @@ func (d *Deployment) Books() (*ledger.Ledger, error) {
 // Desk returns the reconciliation.
 func (d *Deployment) Desk(client reconcile.Client) (*reconcile.Reconciler, error) {
 	if d.Reconcile == nil {
-		return nil, &MissingError{Part: "reconcile"}
+		return nil, d.Missing("reconcile")
 	}
 	r := d.Reconcile
 	currencies, err := d.Assets()
@@ -145,9 +155,9 @@ func (d *Deployment) Desk(client reconcile.Client) (*reconcile.Reconciler, error
 
 // chosen returns the entries with these names, all if there are none. An entry that is missing is an error, and so is
 // having none at all.
-func chosen[T any](part string, entries []T, name func(T) string, names []string) ([]T, error) {
+func chosen[T any](d *Deployment, part string, entries []T, name func(T) string, names []string) ([]T, error) {
 	if len(entries) == 0 {
-		return nil, &MissingError{Part: part + cmp.Or(strings.Join(names, ","), "NAME")}
+		return nil, d.Missing(part + cmp.Or(strings.Join(names, ","), "NAME"))
 	}
 	if len(names) == 0 {
 		return entries, nil
@@ -228,7 +238,7 @@ func (d *Deployment) Schema() (schema.Deployment, error) {
 		s.Tables = append(s.Tables, d.Audit.Schema())
 	}
 	if len(s.Tables) == 0 {
-		return s, &MissingError{Part: "PART"}
+		return s, d.Missing("PART")
 	}
 	return s, nil
 }

@@ -65,8 +65,8 @@ group follows from topic and cause, so it is the same tomorrow and in every proc
 			if len(groups) > 0 {
 				g := groups[0]
 				l.Foot = []string{
-					"look at them:  dynafin outbox ls --group " + g.Group,
-					fmt.Sprintf("try one:       dynafin outbox retry --service %s --id %s", quoted(g.Service), quoted(g.Sample)),
+					"look at them:  " + a.Where("dynafin outbox ls --group "+g.Group),
+					"try one:       " + a.Where(fmt.Sprintf("dynafin outbox retry --service %s --id %s", quoted(g.Service), quoted(g.Sample))),
 				}
 				l.Next = fmt.Sprintf("dynafin outbox retry --service %s --group %s --dry-run", quoted(g.Service), g.Group)
 			}

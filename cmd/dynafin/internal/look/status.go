@@ -82,7 +82,7 @@ func status(ctx context.Context, a *app.App) error {
 	}
 	areas := allAreas(ctx, a, d)
 	if len(areas) == 0 {
-		return app.Usage("%v", &deployment.MissingError{Part: "PART"})
+		return app.Usage("%v", d.Missing("PART"))
 	}
 	l := app.List[area]{Schema: "status/v1", Table: d.Name, Items: areas, Columns: areaColumns(a.Now())}
 	l.Head = []string{strings.TrimSpace(fmt.Sprintf("%s  %s  as of %s  (read %s)", d.Name, store.Region, app.Stamp(a.Now()), store.Meter))}

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -104,6 +105,10 @@ func (f *frame) run(ctx context.Context, op change.Operation, store *app.Store, 
 		if printErr := f.print(op, report, j.Table.Name); printErr != nil {
 			return printErr
 		}
+	}
+	var interrupted *change.InterruptedError
+	if errors.As(err, &interrupted) {
+		interrupted.Command = strings.TrimPrefix(f.a.Where("dynafin "+interrupted.Command), "dynafin ")
 	}
 	if err == nil && report.Planned == 0 && report.Before == 0 {
 		return fmt.Errorf("%s matched, and nothing changes", op.Count(report.Matched))

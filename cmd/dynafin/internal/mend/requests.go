@@ -193,7 +193,7 @@ func (r requests) effect(text, key string) (txn.Table, txn.Item, error) {
 	switch kind {
 	case "ledger":
 		if r.deploy.Ledger == nil {
-			return txn.Table{}, nil, &deployment.MissingError{Part: "ledger"}
+			return txn.Table{}, nil, r.deploy.Missing("ledger")
 		}
 		at, err := keys.Transaction(r.tenant, rest)
 		if err != nil {
