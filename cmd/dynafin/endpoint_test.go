@@ -46,4 +46,7 @@ func TestAnyEndpointIsReachedWithTheCredentialsOfTheEnvironment(t *testing.T) {
 	if code, text := run("--endpoint", server.URL, "--table", "outbox:orders=Orders", "outbox", "stats"); code != app.ExitUsage || !strings.Contains(text, "which Region?") {
 		t.Errorf("without a Region: exit code %d: %s", code, text)
 	}
+	if code, text := run("--endpoint", server.URL, "status"); code != app.ExitUsage || !strings.Contains(text, "which Region?") || !strings.Contains(text, "no deployment file: give --config FILE") {
+		t.Errorf("without a Region and a deployment file: exit code %d: %s", code, text)
+	}
 }

@@ -141,22 +141,3 @@ func TestAMeterStopsWithItsContext(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
-
-func TestARunWithoutADeploymentFileIsToldSoBesideTheRegion(t *testing.T) {
-	for name, value := range map[string]string{
-		"AWS_REGION": "", "AWS_DEFAULT_REGION": "", "AWS_CONFIG_FILE": "/nonexistent", "AWS_SHARED_CREDENTIALS_FILE": "/nonexistent", "AWS_EC2_METADATA_DISABLED": "true",
-	} {
-		t.Setenv(name, value)
-	}
-	for _, c := range []struct {
-		tables []string
-		file   bool
-	}{{nil, true}, {[]string{"requests=Orders"}, false}} {
-		a := &App{Env: Env{Getenv: func(string) string { return "" }, Now: time.Now}, flags: flags{tables: c.tables, maxRCU: 1}}
-		_, err := a.Store(context.Background())
-		var usage *UsageError
-		if !errors.As(err, &usage) || !strings.HasPrefix(err.Error(), "which Region?") || strings.Contains(err.Error(), "no deployment file: give --config FILE") != c.file {
-			t.Errorf("with --table %v: %v", c.tables, err)
-		}
-	}
-}

@@ -108,7 +108,7 @@ func (d *doctor) run(ctx context.Context) {
 func (d *doctor) versions() {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
-		d.add("sdk", verdictWarn, "the program was built without module information", "")
+		d.add("sdk", verdictWarn, "the program was built without module information", "build it with go install or go build")
 		return
 	}
 	var versions []string
@@ -179,24 +179,21 @@ func (d *doctor) clock(out *dynamodb.ListTablesOutput) {
 func (d *doctor) tables(ctx context.Context, s schema.Deployment) {
 	findings, err := s.Verify(ctx, d.store)
 	if err != nil {
-		d.add("tables", verdictFix, firstLine(err), "see dynafin table verify")
+		d.add("tables", verdictFix, firstLine(err), "allow what the role "+schema.VerifyRole+" of dynafin iam allows")
 		return
 	}
 	byTable := map[string]int{}
 	for _, f := range findings {
-		verdict, fix := verdictFix, ""
+		verdict := verdictFix
 		if f.Mistake.Warning() {
 			verdict = verdictWarn
-		}
-		if f.Mistake == schema.TableMissing {
-			fix = "dynafin table create --dry-run"
 		}
 		byTable[f.Table]++
 		where := "table " + f.Table
 		if f.Index != "" {
 			where += " index " + f.Index
 		}
-		d.add(where, verdict, fmt.Sprintf("%s: want %s, got %s", f.Mistake, f.Want, f.Got), fix)
+		d.add(where, verdict, fmt.Sprintf("%s: want %s, got %s", f.Mistake, f.Want, f.Got), d.a.Where(fixes[f.Mistake]))
 	}
 	for _, t := range s.Tables {
 		if byTable[t.Name] == 0 {

@@ -14,6 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/smithy-go"
 	"github.com/spf13/cobra"
 
 	"github.com/dynafin/dynafin/cmd/dynafin/internal/app"
@@ -200,7 +201,12 @@ func create(ctx context.Context, a *app.App, store *app.Store, c schema.Creation
 		}
 	}
 	if c.Backups != nil {
-		if _, err := store.UpdateContinuousBackups(ctx, c.Backups); err != nil {
+		_, err := store.UpdateContinuousBackups(ctx, c.Backups)
+		var unknown smithy.APIError
+		if errors.As(err, &unknown) && unknown.ErrorCode() == "UnknownOperationException" {
+			err = errors.New("this endpoint has no backups")
+		}
+		if err != nil {
 			a.Hint("table %s has no point-in-time recovery: %v", name, err)
 		}
 	}
