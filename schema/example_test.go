@@ -73,3 +73,26 @@ func ExampleDeployment_Policy() {
 	// OutboxRelay4 [dynamodb:GetItem] [SERVICE#orders#SWITCH]
 	// <nil>
 }
+
+// The service's own table has roles, too: one for each kind of program, with the keys that it reaches.
+func ExampleRole() {
+	trades := schema.Table{Name: "Trades", PK: "orderPk", SK: "tradeSk", Transactions: true, Roles: []schema.Role{
+		{Name: "trades.write", Grants: []schema.Grant{
+			{Actions: []schema.Action{schema.PutItem}, Keys: []string{"TEN#*#ORDER#*"}, InTransaction: true},
+		}},
+		{Name: "trades.read", Grants: []schema.Grant{
+			{Actions: []schema.Action{schema.GetItem, schema.Query}, Keys: []string{"TEN#*#ORDER#*"}},
+		}},
+	}}
+	d := orderTables()
+	d.Tables = append(d.Tables, trades)
+	policy, err := d.Policy(schema.Scope{Account: "123456789012", Tenant: "acme"}, "trades.write", "idempotency.claim")
+	for _, s := range policy.Statement {
+		fmt.Println(s.Sid, s.Action, s.Condition["ForAllValues:StringLike"]["dynamodb:LeadingKeys"], s.Condition["StringEquals"])
+	}
+	fmt.Println(err)
+	// Output:
+	// TradesWrite1 [dynamodb:PutItem] [TEN#acme#ORDER#*] map[dynamodb:EnclosingOperation:[TransactWriteItems]]
+	// IdempotencyClaim1 [dynamodb:PutItem dynamodb:UpdateItem] [TEN#acme#REQ#*] map[]
+	// <nil>
+}

@@ -66,7 +66,8 @@ type Route struct {
 }
 
 // Routes returns routes of this library's key grammar by their names, such as "Request" or "OutboxReady". An index is where
-// they lead, "" the table itself. docs/tables-and-iam.md lists them.
+// they lead, "" the table itself. The package documentation of each primitive shows its own; an unknown name gives a route without keys,
+// which [Deployment.Plan] refuses.
 func Routes(index string, names ...string) []Route {
 	var all []Route
 	for _, name := range names {
