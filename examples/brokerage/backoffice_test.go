@@ -221,7 +221,7 @@ func TestAnInterruptedBackOfficeLosesNothing(t *testing.T) {
 	_, again := testOffice(t, options{})
 	again.client, again.orders = s.client, s.events
 	again.execution, again.portfolio, again.settled = office.execution, office.portfolio, office.settled
-	again.books, again.clock = office.books, office.clock
+	again.books, again.clock, again.relayClock = office.books, office.clock, office.relayClock
 	if err := again.run(t.Context(), []string{"alder", "birch", "cedar", "larch", "willow"}); err != nil {
 		t.Fatal(err)
 	}
