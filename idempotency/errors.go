@@ -201,8 +201,8 @@ type InProgressError struct {
 
 // Error implements error.
 func (e *InProgressError) Error() string {
-	return fault.IdempotencyInProgress.Text("idempotency: %s is in progress: attempt %d by %q has it until %s, %s from now",
-		business(e.Tenant, e.Key), e.Attempt, e.Owner, e.LeaseUntil.Format(time.RFC3339), e.RetryAfter)
+	return fault.IdempotencyInProgress.Text("idempotency: %s is in progress: attempt %d by %s has it until %s, %s from now",
+		business(e.Tenant, e.Key), e.Attempt, named(e.Owner), e.LeaseUntil.Format(time.RFC3339), e.RetryAfter)
 }
 
 // Unwrap returns [ErrInProgress].
@@ -255,8 +255,8 @@ func (e *LeaseLostError) Error() string {
 	if e.State == Absent {
 		state = "gone"
 	}
-	return fault.IdempotencyLeaseLost.Text("idempotency: %s of %s, attempt %d, came too late: it is %s, attempt %d by %q",
-		e.Step, business(e.Tenant, e.Key), e.Attempt, state, e.StoredAttempt, e.Owner)
+	return fault.IdempotencyLeaseLost.Text("idempotency: %s of %s, attempt %d, came too late: it is %s, attempt %d by %s",
+		e.Step, business(e.Tenant, e.Key), e.Attempt, state, e.StoredAttempt, named(e.Owner))
 }
 
 // Unwrap returns [ErrLeaseLost], and the stored result if there is one.
@@ -319,6 +319,14 @@ func (e *NotFoundError) Error() string {
 
 // Unwrap returns [ErrNotFound].
 func (e *NotFoundError) Unwrap() error { return ErrNotFound }
+
+// named is how messages name who has a request; not every caller sets an owner.
+func named(owner string) string {
+	if owner == "" {
+		return "(no owner set)"
+	}
+	return strconv.Quote(owner)
+}
 
 // business is how every message names a request.
 func business(tenant, key string) string {

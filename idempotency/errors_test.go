@@ -39,6 +39,8 @@ func TestErrorsKeepKindCodeAndFactsThroughWrapping(t *testing.T) {
 			`idempotency: request "k" of tenant "t" was used for operation "b", not "a", at 2026-11-29T12:00:00Z`, true},
 		{&idempotency.InProgressError{Tenant: "t", Key: "k", Owner: "o", Attempt: 2, LeaseUntil: noon, RetryAfter: time.Second}, idempotency.ErrInProgress, fault.IdempotencyInProgress,
 			`idempotency: request "k" of tenant "t" is in progress: attempt 2 by "o" has it until 2026-11-29T12:00:00Z, 1s from now`, true},
+		{&idempotency.InProgressError{Tenant: "t", Key: "k", Attempt: 1, LeaseUntil: noon, RetryAfter: time.Second}, idempotency.ErrInProgress, fault.IdempotencyInProgress,
+			`idempotency: request "k" of tenant "t" is in progress: attempt 1 by (no owner set) has it until 2026-11-29T12:00:00Z, 1s from now`, true},
 		{&idempotency.RepairRequiredError{Tenant: "t", Key: "k", Since: noon}, idempotency.ErrRepairRequired, fault.IdempotencyRepair,
 			`idempotency: request "k" of tenant "t" waits for repair since 2026-11-29T12:00:00Z`, true},
 		{&idempotency.VersionError{Tenant: "t", Key: "k", Attribute: "v", Found: "2"}, idempotency.ErrVersion, fault.IdempotencyVersion,

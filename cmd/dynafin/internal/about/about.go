@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime/debug"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -25,14 +26,19 @@ type explained struct {
 // Explain is the command that says what an error code means.
 func Explain(a *app.App) *cobra.Command {
 	return &cobra.Command{
-		Use:   "explain [CODE...]",
+		Use:   "explain [CODE|PACKAGE...]",
 		Short: "says what an error code means, what to do, and whether a retry is safe",
-		Long: `Says what an error code of the library means, what to do, and whether a retry is safe. Without a code it lists all.
-The letters are optional: 2104 is DFN-2104.`,
-		Example: "  dynafin explain DFN-2104\n  dynafin explain -o csv",
+		Long: `Says what an error code of the library means, what to do, and whether a retry is safe; or those of a package. Without
+either it lists the packages, and all codes with -o json, jsonl or csv. The letters are optional: 2104 is DFN-2104.`,
+		Example: "  dynafin explain DFN-2104\n  dynafin explain outbox\n  dynafin explain -o csv",
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return list(a)
+			}
+			if len(args) == 1 {
+				if codes := ofPackage(args[0]); len(codes) > 0 {
+					return app.Print(a, app.List[explained]{Schema: "explain/v1", Items: codes, Columns: columns(), Next: "dynafin explain " + codes[0].Code})
+				}
 			}
 			var found []explained
 			for _, arg := range args {
@@ -58,6 +64,12 @@ The letters are optional: 2104 is DFN-2104.`,
 	}
 }
 
+// pkg is the package that has the code.
+func (e explained) pkg() string {
+	name, _, _ := strings.Cut(e.Name, ".")
+	return name
+}
+
 func columns() []app.Column[explained] {
 	return []app.Column[explained]{
 		{Name: "code", Value: func(e explained) string { return e.Code }},
@@ -68,13 +80,48 @@ func columns() []app.Column[explained] {
 	}
 }
 
-func list(a *app.App) error {
-	var all []explained
+// codes are all codes, in order.
+func codes() (all []explained) {
 	for _, c := range fault.All() {
 		all = append(all, explain(c))
 	}
 	slices.SortStableFunc(all, func(x, y explained) int { return cmp.Compare(x.Code, y.Code) })
-	return app.Print(a, app.List[explained]{Schema: "explain/v1", Items: all, Columns: columns(), Next: "dynafin explain " + all[0].Code})
+	return all
+}
+
+func ofPackage(name string) []explained {
+	return slices.DeleteFunc(codes(), func(e explained) bool { return e.pkg() != name })
+}
+
+// family is what a package's codes are, for people.
+type family struct {
+	pkg, first, last string
+	n                int
+}
+
+// list prints every code for a program, and for people which packages have which.
+func list(a *app.App) error {
+	all := codes()
+	if a.Machine() {
+		return app.Print(a, app.List[explained]{Schema: "explain/v1", Items: all, Columns: columns(), Next: "dynafin explain " + all[0].Code})
+	}
+	var families []family
+	for _, e := range all {
+		i := slices.IndexFunc(families, func(f family) bool { return f.pkg == e.pkg() })
+		if i < 0 {
+			families, i = append(families, family{pkg: e.pkg(), first: e.Code}), len(families)
+		}
+		families[i].last = e.Code
+		families[i].n++
+	}
+	return app.Print(a, app.List[family]{Items: families, Next: "dynafin explain " + families[0].pkg,
+		Head: []string{"a code: dynafin explain DFN-2104; those of a package: dynafin explain outbox; all: dynafin explain -o csv", ""},
+		Columns: []app.Column[family]{
+			{Name: "package", Value: func(f family) string { return f.pkg }},
+			{Name: "codes", Kind: app.Number, Value: func(f family) string { return strconv.Itoa(f.n) }},
+			{Name: "from", Value: func(f family) string { return f.first }},
+			{Name: "to", Value: func(f family) string { return f.last }},
+		}})
 }
 
 func explain(c fault.Code) explained {
@@ -91,7 +138,7 @@ func find(text string) (explained, error) {
 			return explain(c), nil
 		}
 	}
-	return explained{}, app.Usage("%q is no code of this library; dynafin explain lists all", text)
+	return explained{}, app.Usage("%q is no code of this library, and no package that has codes; dynafin explain lists those", text)
 }
 
 type build struct {

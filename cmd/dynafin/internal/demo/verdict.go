@@ -148,7 +148,7 @@ func judge(d *day, s stored, orders int, messages []outbox.Message, delivered, d
 			fmt.Sprintf("%d names, %d entries, %d events", s.names, entries-customers, s.events)},
 		{"repeats get the first answer", "byte for byte; the same key with another order is refused",
 			d.wrongReplies == 0 && d.refusedMismatch == d.differing,
-			fmt.Sprintf("%d repeated, %d with another order", d.repeats, d.differing)},
+			fmt.Sprintf("%d sent again; %d with another body: refused", d.repeats, d.refusedMismatch)},
 		{"no event is lost", "each is acknowledged by the bus, or parked with a reason for somebody to decide",
 			s.published+s.parked == s.events && len(distinct) == s.published,
 			fmt.Sprintf("%d published in %d messages, %d parked", s.published, len(messages), s.parked)},

@@ -93,12 +93,7 @@ a scan. To look for one event, use dynafin inbox show.`,
 			slices.SortStableFunc(l.Items, func(x, y receiptItem) int {
 				return cmp.Or(x.processed.Compare(y.processed), cmp.Compare(x.EventID, y.EventID), cmp.Compare(x.Consumer, y.Consumer))
 			})
-			if err := app.Print(a, l); err != nil {
-				return err
-			}
-			var f found
-			f.add(bad.n, "unreadable receipt", "unreadable receipts")
-			return f.err()
+			return printAll(l, bad, "receipt")
 		},
 	}
 	cmd.Flags().StringArrayVar(&consumers, "consumer", nil, "`CONSUMER` whose receipts to look at; repeatable (default: all)")

@@ -46,6 +46,16 @@ func (f found) err() error {
 	return app.Findings("%s", strings.Join(f, ", "))
 }
 
+// printAll prints a list in which nothing is a finding but a record that cannot be read.
+func printAll[T any](l app.List[T], bad *faults, thing string) error {
+	if err := app.Print(bad.a, l); err != nil {
+		return err
+	}
+	var f found
+	f.add(bad.n, "unreadable "+thing, "unreadable "+thing+"s")
+	return f.err()
+}
+
 func plural(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
@@ -59,6 +69,16 @@ func oldest(a, b time.Time) time.Time {
 		return b
 	}
 	return a
+}
+
+// text is a column of tables and CSV files.
+func text[T any](name string, kind app.Kind, value func(T) string) app.Column[T] {
+	return app.Column[T]{Name: name, Kind: kind, Value: value}
+}
+
+// data is a column of CSV files only.
+func data[T any](name string, value func(T) string) app.Column[T] {
+	return app.Column[T]{Name: name, Data: true, Value: value}
 }
 
 // field is a line of a record that is shown alone.

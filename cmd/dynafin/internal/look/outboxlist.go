@@ -293,12 +293,6 @@ func (e *events) ready(ctx context.Context, s deployment.Service, bad *faults) (
 }
 
 func eventColumns(now time.Time) []app.Column[outboxEvent] {
-	text := func(name string, kind app.Kind, value func(outboxEvent) string) app.Column[outboxEvent] {
-		return app.Column[outboxEvent]{Name: name, Kind: kind, Value: value}
-	}
-	data := func(name string, value func(outboxEvent) string) app.Column[outboxEvent] {
-		return app.Column[outboxEvent]{Name: name, Data: true, Value: value}
-	}
 	return []app.Column[outboxEvent]{
 		text("event_id", app.ID, func(e outboxEvent) string { return e.ID }),
 		text("service", app.Text, func(e outboxEvent) string { return e.Service }),

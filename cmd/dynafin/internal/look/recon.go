@@ -124,12 +124,6 @@ func (d *desk) inBatch(ctx context.Context, batch string) (items []breakItem, er
 }
 
 func breakColumns(now time.Time) []app.Column[breakItem] {
-	text := func(name string, kind app.Kind, value func(breakItem) string) app.Column[breakItem] {
-		return app.Column[breakItem]{Name: name, Kind: kind, Value: value}
-	}
-	data := func(name string, value func(breakItem) string) app.Column[breakItem] {
-		return app.Column[breakItem]{Name: name, Data: true, Value: value}
-	}
 	return []app.Column[breakItem]{
 		text("tenant", app.Text, func(b breakItem) string { return b.Tenant }),
 		text("batch", app.Text, func(b breakItem) string { return b.Batch }),

@@ -227,9 +227,6 @@ func listRequests(ctx context.Context, a *app.App, all bool, bad *faults) (table
 }
 
 func requestColumns(now time.Time) []app.Column[requestItem] {
-	text := func(name string, kind app.Kind, value func(requestItem) string) app.Column[requestItem] {
-		return app.Column[requestItem]{Name: name, Kind: kind, Value: value}
-	}
 	return []app.Column[requestItem]{
 		text("tenant", app.Text, func(r requestItem) string { return r.Tenant }),
 		text("key", app.ID, func(r requestItem) string { return r.Key }),

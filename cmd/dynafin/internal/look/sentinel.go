@@ -100,12 +100,7 @@ func sentinelList(a *app.App) *cobra.Command {
 			slices.SortFunc(l.Items, func(x, y nameItem) int {
 				return cmp.Or(cmp.Compare(x.Tenant, y.Tenant), cmp.Compare(x.Kind, y.Kind), cmp.Compare(x.Name, y.Name))
 			})
-			if err := app.Print(a, l); err != nil {
-				return err
-			}
-			var f found
-			f.add(bad.n, "unreadable name", "unreadable names")
-			return f.err()
+			return printAll(l, bad, "name")
 		},
 	}
 	cmd.Flags().StringArrayVar(&kinds, "kind", nil, "`KIND` of names; repeatable (default: those of the deployment)")

@@ -316,7 +316,8 @@ func (t *tracer) open(_ context.Context, l lead) error {
 
 func (t *tracer) print(id string) error {
 	if len(t.found) == 0 {
-		return fmt.Errorf("no part of the deployment knows %q of tenant %q", id, t.tenant)
+		return fmt.Errorf("no part of the deployment knows %q of tenant %q: an ID is the key of a request, a name, "+
+			"a transaction, a reservation, an event, or the key or ID of an open break; an aggregate or an account is not looked up", id, t.tenant)
 	}
 	l := app.List[traced]{Schema: "trace/v1", Table: t.d.Name, Items: t.found, Next: t.found[0].next}
 	stuck := 0
