@@ -78,7 +78,9 @@ func (w *wire) embedded(hours *clock, lag time.Duration) *dynamodb.Client {
 	}
 	w.db = dynamosim.Open(options)
 	w.patterns = usage.New(w.db, usage.Brokerage(), w.size)
-	return w.db.Client(func(o *dynamodb.Options) { o.HTTPClient = mortal{dynamosim.Faulty(w.patterns, w.fate)} })
+	return w.db.Client(func(o *dynamodb.Options) {
+		o.HTTPClient, o.APIOptions = mortal{dynamosim.Faulty(w.patterns, w.fate)}, append(o.APIOptions, usage.Keep)
+	})
 }
 
 // size is how large an item is, for the division of a transaction's units.

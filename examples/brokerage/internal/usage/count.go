@@ -3,6 +3,8 @@ package usage
 import (
 	"fmt"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/dynafin/dynafin/capacity"
@@ -12,34 +14,36 @@ import (
 type action struct {
 	table, index, pk, sk string
 	reads, query         bool
-	key                  item
-	bytes                int // of the item, -1 if it is not in the request
+	key                  map[string]types.AttributeValue // or the whole item
+	bytes                int                             // of the item, -1 if it is not in the request
 }
 
 // count adds a request that was carried out.
-func (m *Meter) count(operation string, r request, used consumed) {
-	switch operation {
-	case "TransactWriteItems":
-		m.transaction(r, used)
+func (m *Meter) count(operation string, input any, used consumed) {
+	var a action
+	switch in := input.(type) {
+	case *dynamodb.TransactWriteItemsInput:
+		m.transaction(in.TransactItems, used)
 		return
-	case "TransactGetItems", "BatchGetItem", "BatchWriteItem", "Scan":
+	case *dynamodb.GetItemInput:
+		a = action{table: aws.ToString(in.TableName), key: in.Key, reads: true}
+	case *dynamodb.QueryInput:
+		a = action{table: aws.ToString(in.TableName), index: aws.ToString(in.IndexName), reads: true, query: true}
+	case *dynamodb.PutItemInput:
+		a = action{table: aws.ToString(in.TableName), key: in.Item}
+	case *dynamodb.UpdateItemInput:
+		a = action{table: aws.ToString(in.TableName), key: in.Key}
+	case *dynamodb.DeleteItemInput:
+		a = action{table: aws.ToString(in.TableName), key: in.Key}
+	default: // a Scan, what reads or writes in bulk, and what was not kept
 		m.mu.Lock()
 		defer m.mu.Unlock()
-		name := operation + " " + r.TableName + r.IndexName
-		for _, table := range r.tables() {
-			name += table + " "
-		}
-		m.unknown[name]++
+		m.unknown[operation]++
 		return
 	}
-	a := action{table: r.TableName, index: r.IndexName, reads: operation == "GetItem" || operation == "Query", query: operation == "Query"}
-	switch {
-	case a.query:
-		a.pk, a.sk = r.conditions()
-	case operation == "PutItem":
-		a.pk, a.sk = keyOf(r.Item)
-	default:
-		a.pk, a.sk = keyOf(r.Key)
+	a.pk, a.sk = keyOf(a.key)
+	if in, ok := input.(*dynamodb.QueryInput); ok {
+		a.pk, a.sk = conditions(aws.ToString(in.KeyConditionExpression), in.ExpressionAttributeValues)
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -55,19 +59,19 @@ func (m *Meter) count(operation string, r request, used consumed) {
 }
 
 // transaction divides what each table reports among its items, by their sizes.
-func (m *Meter) transaction(r request, used consumed) {
+func (m *Meter) transaction(items []types.TransactWriteItem, used consumed) {
 	actions := map[string][]action{}
-	for _, t := range r.TransactItems {
+	for _, t := range items {
 		var a action
 		switch {
 		case t.Put != nil:
-			a = action{table: t.Put.TableName, key: t.Put.Item, bytes: t.Put.Item.size()}
+			a = action{table: aws.ToString(t.Put.TableName), key: t.Put.Item, bytes: capacity.ItemSize(t.Put.Item)}
 		case t.Update != nil:
-			a = action{table: t.Update.TableName, key: t.Update.Key, bytes: -1}
+			a = action{table: aws.ToString(t.Update.TableName), key: t.Update.Key, bytes: -1}
 		case t.Delete != nil:
-			a = action{table: t.Delete.TableName, key: t.Delete.Key, bytes: -1}
+			a = action{table: aws.ToString(t.Delete.TableName), key: t.Delete.Key, bytes: -1}
 		case t.ConditionCheck != nil:
-			a = action{table: t.ConditionCheck.TableName, key: t.ConditionCheck.Key, bytes: -1}
+			a = action{table: aws.ToString(t.ConditionCheck.TableName), key: t.ConditionCheck.Key, bytes: -1}
 		}
 		a.pk, a.sk = keyOf(a.key)
 		actions[a.table] = append(actions[a.table], a)
@@ -211,5 +215,3 @@ func (m *Meter) route(a action) (found Route, ok bool) {
 	}
 	return found, ok
 }
-
-func keyOf(i item) (pk, sk string) { return i.text("PK"), i.text("SK") }

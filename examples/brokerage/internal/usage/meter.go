@@ -2,7 +2,6 @@ package usage
 
 import (
 	"bytes"
-	"encoding/json"
 	"io"
 	"maps"
 	"net/http"
@@ -36,7 +35,7 @@ type RouteUse struct {
 	Operations int
 }
 
-// Meter is an aws.HTTPClient that counts what passes. It is safe for concurrent use.
+// Meter is an aws.HTTPClient that counts what passes, for clients with the option Keep. It is safe for concurrent use.
 type Meter struct {
 	next   aws.HTTPClient
 	routes []Route
@@ -111,10 +110,6 @@ func (m *Meter) Do(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	_ = req.Body.Close()
-	var r request
-	if err := json.Unmarshal(body, &r); err != nil {
-		return nil, err
-	}
 	response, err := m.next.Do(asking(req, body))
 	if err != nil || response.StatusCode != http.StatusOK {
 		return response, err
@@ -125,11 +120,11 @@ func (m *Meter) Do(req *http.Request) (*http.Response, error) {
 	}
 	_ = response.Body.Close()
 	response.Body = io.NopCloser(bytes.NewReader(said))
-	var a answer
-	if err := json.Unmarshal(said, &a); err != nil {
+	used, err := consumedIn(said)
+	if err != nil {
 		return nil, err
 	}
-	m.count(operation, r, a.ConsumedCapacity)
+	m.count(operation, req.Context().Value(inputKey{}), used)
 	return response, nil
 }
 

@@ -38,7 +38,9 @@ func metered(t *testing.T, fate func(dynamosim.Call) dynamosim.Fate, indexes ...
 		}
 		return capacity.ItemSize(out.Item)
 	})
-	client := db.Client(func(o *dynamodb.Options) { o.HTTPClient, o.Retryer = dynamosim.Faulty(meter, fate), aws.NopRetryer{} })
+	client := db.Client(func(o *dynamodb.Options) {
+		o.HTTPClient, o.Retryer, o.APIOptions = dynamosim.Faulty(meter, fate), aws.NopRetryer{}, append(o.APIOptions, usage.Keep)
+	})
 	return db, client, meter
 }
 
@@ -144,7 +146,7 @@ func TestWhatNoRouteTakesIsNamed(t *testing.T) {
 	must(t, err)
 	_, err = client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(table.Name), Item: table.Key("SOMETHING#1", "ELSE")})
 	must(t, err)
-	if got := fmt.Sprint(meter.Unknown()); got != "map[Orders : SOMETHING#1, ELSE:1 Scan Orders:1]" {
+	if got := fmt.Sprint(meter.Unknown()); got != "map[Orders : SOMETHING#1, ELSE:1 Scan:1]" {
 		t.Error(got)
 	}
 	if meter.Unexplained() != capacity.Whole(1) || len(meter.Patterns()) > 0 {

@@ -1,41 +1,25 @@
 package usage
 
 import (
-	"encoding/base64"
+	"bytes"
+	"context"
 	"encoding/json"
-	"maps"
 	"regexp"
 	"slices"
 
-	"github.com/dynafin/dynafin/capacity"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/smithy-go/middleware"
 )
 
-// item is an item, or a key, as it is on the wire.
-type item map[string]value
+type inputKey struct{}
 
-// value is an attribute value as it is on the wire.
-type value struct {
-	S, N, B    *string
-	SS, NS, BS []string
-	BOOL, NULL *bool
-	M          item
-	L          []value
-}
-
-// request is what the meter reads of a request, whatever its operation.
-type request struct {
-	TableName, IndexName      string
-	Key, Item                 item
-	ConsistentRead            bool
-	KeyConditionExpression    string
-	ExpressionAttributeValues json.RawMessage // only a query's are looked at
-	TransactItems             []struct{ Put, Update, Delete, ConditionCheck, Get *request }
-	RequestItems              map[string]json.RawMessage
-}
-
-// answer is what it reads of an answer.
-type answer struct {
-	ConsumedCapacity consumed
+// Keep is an API option of clients in front of a Meter: it lets the meter read the SDK's input, rather than decode what the SDK has
+// encoded from it. What comes without it is counted as unknown.
+func Keep(stack *middleware.Stack) error {
+	keep := func(ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler) (middleware.InitializeOutput, middleware.Metadata, error) {
+		return next.HandleInitialize(context.WithValue(ctx, inputKey{}, in.Parameters), in)
+	}
+	return stack.Initialize.Add(middleware.InitializeMiddlewareFunc("usage.Keep", keep), middleware.After)
 }
 
 // consumed is a list in the answers of transactions and batches, and one object in all others.
@@ -55,76 +39,37 @@ func (c *consumed) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, (*list)(c))
 }
 
-func (i item) text(name string) string {
-	if v := i[name]; v.S != nil {
-		return *v.S
+// consumedIn finds what an answer says was consumed, without decoding the items beside it. A text in them has its quotes escaped, so that
+// it cannot be taken for the name; and no attribute of the brokerage is called so.
+func consumedIn(answer []byte) (used consumed, err error) {
+	if _, said, ok := bytes.Cut(answer, []byte(`"ConsumedCapacity":`)); ok {
+		err = json.NewDecoder(bytes.NewReader(said)).Decode(&used)
+	}
+	return used, err
+}
+
+func text(item map[string]types.AttributeValue, name string) string {
+	if v, ok := item[name].(*types.AttributeValueMemberS); ok {
+		return v.Value
 	}
 	return ""
 }
 
-// size is what an item counts for, names included.
-func (i item) size() (n int) {
-	for name, v := range i {
-		n += len(name) + v.size()
-	}
-	return n
-}
-
-func (v value) size() (n int) {
-	switch {
-	case v.S != nil:
-		return len(*v.S)
-	case v.N != nil:
-		return capacity.NumberSize(*v.N)
-	case v.B != nil:
-		return binarySize(*v.B)
-	case v.M != nil:
-		return capacity.MapOverhead + len(v.M)*capacity.ElementOverhead + v.M.size()
-	case v.L != nil:
-		n = capacity.ListOverhead
-		for _, element := range v.L {
-			n += capacity.ElementOverhead + element.size()
-		}
-		return n
-	case v.BOOL != nil, v.NULL != nil:
-		return 1
-	}
-	for _, text := range v.SS {
-		n += len(text)
-	}
-	for _, text := range v.NS {
-		n += capacity.NumberSize(text)
-	}
-	for _, text := range v.BS {
-		n += binarySize(text)
-	}
-	return n
-}
-
-func binarySize(text string) int {
-	data, _ := base64.StdEncoding.DecodeString(text) // the SDK has encoded it
-	return len(data)
+func keyOf(item map[string]types.AttributeValue) (pk, sk string) {
+	return text(item, "PK"), text(item, "SK")
 }
 
 var operand = regexp.MustCompile(`(#?\w+)[^:#]*(:\w+)`)
 
 // conditions are the values that a key condition names: the partition key's, and the first of the sort key's.
-func (r request) conditions() (pk, sk string) {
-	var values item
-	if err := json.Unmarshal(r.ExpressionAttributeValues, &values); err != nil {
-		return "", ""
-	}
-	for i, found := range operand.FindAllStringSubmatch(r.KeyConditionExpression, -1) {
-		text := values.text(found[2])
+func conditions(expression string, values map[string]types.AttributeValue) (pk, sk string) {
+	for i, found := range operand.FindAllStringSubmatch(expression, 2) {
 		switch i {
 		case 0:
-			pk = text
+			pk = text(values, found[2])
 		case 1:
-			sk = text
+			sk = text(values, found[2])
 		}
 	}
 	return pk, sk
 }
-
-// tables are those that a batch names, sorted.
-func (r request) tables() []string { return slices.Sorted(maps.Keys(r.RequestItems)) }
