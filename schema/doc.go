@@ -9,6 +9,7 @@
 //	}
 //	template, err := d.CloudFormation()       // or Terraform, Create for the SDK, Workbench for a drawing
 //	findings, err := d.Verify(ctx, client)    // what differs on the live tables, or is unsafe
+//	err = d.Ensure(ctx, client)               // makes what is missing, for local use and for tests
 //	policy, err := d.Policy(schema.Scope{Account: "123456789012"}, "outbox.relay")
 //
 // Descriptions live with the primitives because only they know their attributes and requests; this package knows none of
@@ -35,6 +36,6 @@
 //
 // # What it does not do
 //
-// It creates and changes nothing by itself. It does not describe local indexes, which bound each partition key to 10 GB, or
+// It creates nothing unless [Deployment.Ensure] is called, and changes no table that is there but to turn TTL on. It does not describe local indexes, which bound each partition key to 10 GB, or
 // keys of several attributes, and it does not set provisioned capacity, encryption keys or alarms.
 package schema

@@ -8,11 +8,14 @@ var (
 	ErrInvalid error = fault.New(fault.SchemaInvalid, "schema: invalid schema")
 	// ErrRead is the kind of a description that could not be read.
 	ErrRead error = errRead
+	// ErrEnsure is the kind of a table that could not be made.
+	ErrEnsure error = errEnsure
 	// ErrRegion is the kind of a request that was not sent because it would go to another Region than home. Every error of it
 	// is a *RegionError.
 	ErrRegion error = fault.New(fault.SchemaRegion, "schema: not the home Region")
 
-	errRead = fault.New(fault.SchemaRead, "schema: not read")
+	errRead   = fault.New(fault.SchemaRead, "schema: not read")
+	errEnsure = fault.New(fault.SchemaEnsure, "schema: not made")
 )
 
 // InvalidError says what is wrong with a table, a deployment or a role.

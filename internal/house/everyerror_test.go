@@ -121,6 +121,7 @@ func otherErrors() []errorCase {
 		{&schema.InvalidError{Table: "Orders", Field: "TTL", Reason: "is a key attribute"}, schema.ErrInvalid, []string{"Orders", "TTL", "is a key attribute"}},
 		{&schema.RegionError{Operation: "PutItem", Home: "eu-west-1", Region: "us-east-1"}, schema.ErrRegion, []string{"PutItem", "eu-west-1", "us-east-1"}},
 		{schema.ErrRead, schema.ErrRead, []string{"not read"}},
+		{schema.ErrEnsure, schema.ErrEnsure, []string{"not made"}},
 		{&outbox.InvalidError{EventID: "event-1", Field: "Tenant", Reason: "is empty", Err: errBelow}, outbox.ErrInvalid, []string{"event-1", "Tenant", "is empty"}},
 		{&outbox.DuplicateError{EventID: "event-1"}, outbox.ErrDuplicate, []string{"event-1", "other content"}},
 		{&outbox.NotFoundError{EventID: "event-1"}, outbox.ErrNotFound, []string{"event-1"}},
