@@ -2,7 +2,9 @@
 // request on its way to DynamoDB, reads from the keys which route it takes, and adds up the units that DynamoDB reports:
 //
 //	meter := usage.New(db, usage.Brokerage(), sizes)
-//	client := db.Client(func(o *dynamodb.Options) { o.HTTPClient = meter })
+//	client := db.Client(func(o *dynamodb.Options) {
+//		o.HTTPClient, o.APIOptions = meter, append(o.APIOptions, usage.Keep)
+//	})
 //	...
 //	for _, p := range meter.Patterns() { ... } // p.ID, p.Operations, p.Requests, p.Read, p.Write
 //
