@@ -77,6 +77,21 @@ func TestEveryChangingCommandSurvivesAnInterruptionAtAnyRequest(t *testing.T) {
 	}
 }
 
+// seeded is a world in which something has happened, seen by an operator with a deployment file.
+func seeded(t *testing.T, names string) *world {
+	t.Helper()
+	w := &world{now: start}
+	w.db = dynamosim.Open(dynamosim.Options{Now: w.Now})
+	env := map[string]string{"USER": "ann", "DYNAFIN_CONFIG": runbooks + "/brokerage.json"}
+	w.env = func(name string) string { return env[name] }
+	for _, name := range strings.Fields(names) {
+		if err := seeds[name](t.Context(), w); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return w
+}
+
 // without are the lines of a that b does not have.
 func without(a, b []string) string {
 	return strings.Join(slices.DeleteFunc(slices.Clone(a), func(line string) bool { return slices.Contains(b, line) }), "\n")
@@ -88,16 +103,7 @@ var resumeLine = regexp.MustCompile(`resume: dynafin (.*) --resume (\S+)`)
 // many requests the first run made.
 func interrupted(t *testing.T, names, command string, fate func(dynamosim.Call) dynamosim.Fate) (state []string, requests int) {
 	t.Helper()
-	ctx := context.Background()
-	w := &world{now: start}
-	w.db = dynamosim.Open(dynamosim.Options{Now: w.Now})
-	env := map[string]string{"USER": "ann", "DYNAFIN_CONFIG": runbooks + "/brokerage.json"}
-	w.env = func(name string) string { return env[name] }
-	for _, name := range strings.Fields(names) {
-		if err := seeds[name](ctx, w); err != nil {
-			t.Fatal(err)
-		}
-	}
+	ctx, w := context.Background(), seeded(t, names)
 	w.network = func(next aws.HTTPClient) aws.HTTPClient {
 		return dynamosim.Faulty(next, func(call dynamosim.Call) dynamosim.Fate {
 			if requests = call.Sequence; fate == nil {
