@@ -3,8 +3,11 @@ package dynamosim
 import (
 	"compress/gzip"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/dynafin/dynafin/dynamosim/internal/engine"
@@ -35,6 +38,23 @@ func (db *DB) Save(w io.Writer) error {
 		return fmt.Errorf("dynamosim: save: %w", err)
 	}
 	return nil
+}
+
+// SaveFile is [DB.Save] to a file, which is replaced in one step, so that it is never half of a database.
+func (db *DB) SaveFile(path string) (err error) {
+	file, err := os.CreateTemp(filepath.Dir(path), ".dynamosim-*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			os.Remove(file.Name())
+		}
+	}()
+	if err := errors.Join(db.Save(file), file.Close()); err != nil {
+		return err
+	}
+	return os.Rename(file.Name(), path)
 }
 
 // Load returns a database in the state that [DB.Save] wrote. The options are those of a new one, with these differences:

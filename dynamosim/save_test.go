@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -310,4 +312,33 @@ func FuzzLoad(f *testing.F) {
 			t.Errorf("what was loaded and saved cannot be loaded: %v", err)
 		}
 	})
+}
+
+func TestAFileIsReplacedInOneStep(t *testing.T) {
+	folder := t.TempDir()
+	file := filepath.Join(folder, "saved.db")
+	db := dynamosim.New(t)
+	for range 2 {
+		if err := db.SaveFile(file); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := db.SaveFile(folder); err == nil {
+		t.Error("a folder was replaced")
+	}
+	if err := db.SaveFile(filepath.Join(folder, "nowhere", "saved.db")); err == nil {
+		t.Error("a folder that is not there was written to")
+	}
+	left, err := os.ReadDir(folder)
+	if err != nil || len(left) != 1 {
+		t.Errorf("%d files are left, want one: %v", len(left), err)
+	}
+	saved, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer saved.Close()
+	if _, err := dynamosim.Load(saved, dynamosim.Options{}); err != nil {
+		t.Error(err)
+	}
 }

@@ -20,7 +20,6 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"syscall"
 	"time"
 
@@ -90,7 +89,7 @@ func (s *settings) run(ctx context.Context, stdout io.Writer) error {
 	if err := serve(ctx, listener, db); err != nil || s.save == "" {
 		return err
 	}
-	return save(db, s.save)
+	return db.SaveFile(s.save)
 }
 
 func (s *settings) open() (*dynamosim.DB, error) {
@@ -104,23 +103,6 @@ func (s *settings) open() (*dynamosim.DB, error) {
 	defer file.Close()
 	s.Now = time.Now
 	return dynamosim.Load(file, s.Options)
-}
-
-// save replaces a file in one step, so that it is never half of a database.
-func save(db *dynamosim.DB, path string) (err error) {
-	file, err := os.CreateTemp(filepath.Dir(path), ".dynamosim-*")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			os.Remove(file.Name())
-		}
-	}()
-	if err := errors.Join(db.Save(file), file.Close()); err != nil {
-		return err
-	}
-	return os.Rename(file.Name(), path)
 }
 
 func parseFlags(args []string, stderr io.Writer) (s settings, err error) {

@@ -2,10 +2,8 @@ package app
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -97,27 +95,10 @@ func (a *App) connect(ctx context.Context, meter *Meter) (*Store, error) {
 	return &Store{Client: client, Region: c.Region, Endpoint: a.flags.endpoint}, nil
 }
 
-// close saves a saved simulator that was written to. The file is replaced in one step, so it is never half of it.
+// close saves a saved simulator that was written to.
 func (a *App) close() error {
 	if a.store == nil || a.flags.load == "" || !a.store.Meter.wrote {
 		return nil
 	}
-	return SaveSimulator(a.store.Simulator, a.flags.load)
-}
-
-// SaveSimulator saves a simulator to a file, which is replaced in one step.
-func SaveSimulator(db *dynamosim.DB, path string) (err error) {
-	file, err := os.CreateTemp(filepath.Dir(path), ".dynafin-*")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			os.Remove(file.Name())
-		}
-	}()
-	if err := errors.Join(db.Save(file), file.Close()); err != nil {
-		return err
-	}
-	return os.Rename(file.Name(), path)
+	return a.store.Simulator.SaveFile(a.flags.load)
 }

@@ -117,7 +117,7 @@ func (r *run) do(ctx context.Context, a *app.App) error {
 
 // save writes the database and, beside it, the deployment that the other commands need.
 func (r *run) save(path string) error {
-	if err := app.SaveSimulator(r.w.db, path); err != nil {
+	if err := r.w.db.SaveFile(path); err != nil {
 		return err
 	}
 	text, err := json.MarshalIndent(r.w.deploy, "", "  ")

@@ -224,33 +224,28 @@ func (d *Deployment) place(kind, of, table string) error {
 	case "audit":
 		entry(&d.Audit).Place = at
 	case "outbox":
-		for i := range d.Outbox {
-			if d.Outbox[i].Service == of {
-				d.Outbox[i].Place = at
-				return nil
-			}
-		}
-		d.Outbox = append(d.Outbox, Outbox{Service: of, Place: at})
+		named(&d.Outbox, func(p *Outbox) *string { return &p.Service }, of).Place = at
 	case "inbox":
-		for i := range d.Inbox {
-			if d.Inbox[i].Consumer == of {
-				d.Inbox[i].Place = at
-				return nil
-			}
-		}
-		d.Inbox = append(d.Inbox, Inbox{Consumer: of, Place: at})
+		named(&d.Inbox, func(p *Inbox) *string { return &p.Consumer }, of).Place = at
 	case "projection":
-		for i := range d.Projections {
-			if d.Projections[i].Name == of {
-				d.Projections[i].Place = at
-				return nil
-			}
-		}
-		d.Projections = append(d.Projections, Projection{Name: of, Place: at})
+		named(&d.Projections, func(p *Projection) *string { return &p.Name }, of).Place = at
 	default:
 		return fmt.Errorf("%q is no part: requests, names, outbox:SERVICE, inbox:CONSUMER, ledger, projection:NAME, reconcile, audit", kind)
 	}
 	return nil
+}
+
+// named returns the part of a list that has the name, which it adds where there is none.
+func named[P any](list *[]P, name func(*P) *string, of string) *P {
+	for i := range *list {
+		if p := &(*list)[i]; *name(p) == of {
+			return p
+		}
+	}
+	*list = append(*list, *new(P))
+	added := &(*list)[len(*list)-1]
+	*name(added) = of
+	return added
 }
 
 // entry returns what a pointer points at, a new value if it is nil.
