@@ -251,3 +251,24 @@ func TestErrorsAreToldApart(t *testing.T) {
 		}
 	}
 }
+
+func TestAnOperationThatSleepsTakesVirtualTime(t *testing.T) {
+	t.Parallel()
+	counting := counters(false)
+	got := run(t, func(s *loadtest.Stage) (loadtest.Do, error) {
+		count, err := counting(s)
+		return func(ctx context.Context, op loadtest.Op) error {
+			before := s.Now()
+			if err := s.Sleep(ctx, 30*time.Millisecond); err != nil {
+				return err
+			}
+			if took := s.Now().Sub(before); took != 30*time.Millisecond {
+				t.Errorf("operation %d slept for %v", op.N, took)
+			}
+			return count(ctx, op)
+		}, err
+	}, loadtest.Load{Rate: 10, Even: true, Heat: small, For: 2 * time.Second})
+	if got.Answered != 20 || got.Median != 30*time.Millisecond || got.Longest != 30*time.Millisecond {
+		t.Errorf("waits: %v", got)
+	}
+}
